@@ -20,6 +20,8 @@ mod process;
 mod discord;
 #[cfg(target_os = "linux")]
 mod discord_run;
+#[cfg(target_os = "linux")]
+mod journeys;
 mod menu;
 mod slack;
 #[cfg(target_os = "linux")]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::fakes::service::PATIENCE;
 use crate::support::bench::TestDir;
-use crate::support::server::{ReceivedRequest, Reply, Server};
+use crate::support::server::{Reply, Server};
 
 pub struct GatewayProcess {
     pub dir: TestDir,
@@ -17,14 +17,6 @@ pub struct GatewayProcess {
 
 impl GatewayProcess {
     /// Runs with these settings of a service, and with its tokens in these variables.
-    pub fn start(
-        replies: Vec<Reply>,
-        settings: &str,
-        tokens: &[(&'static str, &str)],
-    ) -> GatewayProcess {
-        GatewayProcess::start_in(TestDir::new(), replies, settings, tokens)
-    }
-
     pub fn start_in(
         dir: TestDir,
         replies: Vec<Reply>,
@@ -127,71 +119,4 @@ pub fn touch() -> Reply {
 pub fn data(buttons: &[(String, String)], choice: &str) -> String {
     let found = buttons.iter().find(|(_, data)| data.ends_with(&format!(".{choice}")));
     found.unwrap_or_else(|| panic!("no {choice} in {buttons:?}")).1.clone()
-}
-
-/// A service in which one user talks to the gateway.
-pub trait Conversation {
-    /// The user writes to the bot.
-    fn ask(&self, words: &str);
-    /// Waits until the bot says that.
-    fn wait_until_said(&self, words: &str);
-    /// How many messages of the bot have these words.
-    fn times_said(&self, words: &str) -> usize;
-}
-
-/// So many replies, numbered.
-pub fn answers(count: usize) -> Vec<Reply> {
-    (0..count).map(|n| Reply::chat(&format!("Answer {n}."))).collect()
-}
-
-/// Asks once for each of these replies.
-pub fn ask_for_each(server: &impl Conversation, count: usize) {
-    (0..count).for_each(|number| server.ask(&format!("question {number}")));
-}
-
-/// The last message of a request.
-fn last_words(request: &ReceivedRequest) -> String {
-    let messages = &request.json()["messages"];
-    messages.as_array().and_then(|all| all.last()).map(ToString::to_string).unwrap_or_default()
-}
-
-/// Each of the replies was said once, and the model was asked once for each.
-pub fn expect_each_once(server: &impl Conversation, gateway: &GatewayProcess, count: usize) {
-    server.wait_until_said(&format!("Answer {}.", count - 1));
-    for number in 0..count {
-        let answer = format!("Answer {number}.");
-        server.wait_until_said(&answer);
-        assert_eq!(server.times_said(&answer), 1, "{number}");
-    }
-    let asked: Vec<String> = gateway.model.requests().iter().map(last_words).collect();
-    assert_eq!(asked.len(), count, "{asked:#?}");
-}
-
-/// The gateway is killed with one message answered, one question open and one message waiting,
-/// gets another message and runs again. Returns the question.
-pub fn kill_in_the_middle<Question>(
-    server: &impl Conversation,
-    gateway: &mut GatewayProcess,
-    wait_for_question: impl Fn() -> Question,
-) -> Question {
-    server.ask("one");
-    server.wait_until_said("One.");
-    server.ask("two");
-    let question = wait_for_question();
-    server.ask("three");
-    server.wait_until_said("Queued: 1");
-    gateway.kill();
-    server.ask("four");
-    gateway.run();
-    question
-}
-
-/// What those messages were answered, each once.
-pub fn expect_the_answers_after_a_kill(server: &impl Conversation) {
-    let answers = ["One.", "Three.", "Four."];
-    // An edit of one message may come after the next message.
-    answers.iter().for_each(|answer| server.wait_until_said(answer));
-    for answer in answers {
-        assert_eq!(server.times_said(answer), 1, "{answer}");
-    }
 }

@@ -1,113 +1,100 @@
-//! The gateway to Telegram against a Bot API of its own: a turn with an approval, what works during
-//! one, restarts, floods, and those who may not talk.
+//! The gateway to Telegram against a Bot API of its own: how its users do what they do, risks,
+//! commands, files, folders, restarts and what a probe is told.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::fakes::service::Fault;
-use crate::fakes::telegram::{self, TOKEN, TelegramServer};
+use crate::fakes::telegram::{BOT_NAME, ChatMessage, TOKEN, TelegramServer};
+use crate::journeys::{self, ChatService, Shown};
 use crate::process as gateway;
 use crate::process::{GatewayProcess, touch};
 use crate::support::bench::TestDir;
-use crate::support::server::Reply;
+use crate::support::server::{Reply, free_port};
 
 const ANN: i64 = 7;
 const ADMIN: i64 = 1;
 const STRANGER: i64 = 666;
 
-/// A gateway with its service.
-struct Gateway {
-    telegram: TelegramServer,
-    process: GatewayProcess,
-}
+type Gateway = journeys::Gateway<TelegramServer>;
 
-impl Deref for Gateway {
-    type Target = GatewayProcess;
-
-    fn deref(&self) -> &GatewayProcess {
-        &self.process
+fn shown(message: &ChatMessage) -> Shown {
+    Shown {
+        id: message.id.to_string(),
+        place: message.chat.to_string(),
+        text: message.text.clone(),
+        buttons: message.buttons.clone(),
     }
 }
 
-impl DerefMut for Gateway {
-    fn deref_mut(&mut self) -> &mut GatewayProcess {
-        &mut self.process
+fn id(user: &str) -> i64 {
+    user.parse().unwrap()
+}
+
+impl ChatService for TelegramServer {
+    const NAME: &'static str = "telegram";
+    const TOKENS: &'static [(&'static str, &'static str)] = &[("TELEGRAM_BOT_TOKEN", TOKEN)];
+    const ANN: &'static str = "7";
+    const STRANGER: &'static str = "666";
+    const ELSEWHERE: &'static str = "-6";
+    const DONE: &'static str = "Done, it is there.";
+
+    fn say(&self, user: &str, words: &str) {
+        self.write(id(user), words);
+    }
+
+    fn say_in_group(&self, user: &str, words: &str) -> String {
+        self.write_in_group(-5, id(user), &format!("@{BOT_NAME} {words}"));
+        "-5".into()
+    }
+
+    fn chatter(&self, user: &str, words: &str) {
+        self.write_in_group(-5, id(user), words);
+    }
+
+    fn press(&self, user: &str, question: &Shown, data: &str) -> String {
+        TelegramServer::press(self, id(user), id(&question.place), data)
+    }
+
+    fn wait_until_acknowledged(&self, press: &str) {
+        assert_eq!(self.wait_for_acknowledgement(press), None);
+    }
+
+    fn told(&self, press: &str) -> String {
+        self.wait_for_acknowledgement(press).unwrap()
+    }
+
+    fn look<R>(&self, what: &str, look: impl Fn(Vec<Shown>) -> Option<R>) -> R {
+        self.wait(what, |state| look(state.sent.iter().map(shown).collect()))
+    }
+
+    fn disturb(&self, time: usize) {
+        let fault = if time.is_multiple_of(2) { Fault::Broken } else { Fault::Status(502) };
+        self.plan("getUpdates", fault);
+    }
+
+    fn repeat_backwards(&self) {
+        self.with(|state| {
+            state.again = state.delivered.iter().rev().cloned().collect();
+            state.arrived.notify_waiters();
+        });
+    }
+
+    fn plan_trouble(&self) {
+        self.plan("sendMessage", Fault::Limited(1));
+        self.plan("sendMessage", Fault::Broken);
+        self.plan("getUpdates", Fault::Broken);
+        self.plan("getUpdates", Fault::Status(502));
     }
 }
 
-impl Gateway {
-    fn start(replies: Vec<Reply>) -> Gateway {
-        Gateway::with(replies, "", TOKEN)
-    }
-
-    fn with(replies: Vec<Reply>, settings: &str, token: &str) -> Gateway {
-        Gateway::in_dir(TestDir::new(), replies, settings, token)
-    }
-
-    fn in_dir(dir: TestDir, replies: Vec<Reply>, settings: &str, token: &str) -> Gateway {
-        let telegram = TelegramServer::start();
-        let settings = format!(
-            "[gateway.telegram]\nenabled = true\napi_url = \"{}\"\nallow = [\"{ANN}\"]\n\
-             admins = [\"{ADMIN}\"]\n{settings}",
-            telegram.url()
-        );
-        let tokens = [("TELEGRAM_BOT_TOKEN", token)];
-        Gateway { telegram, process: GatewayProcess::start_in(dir, replies, &settings, &tokens) }
-    }
-}
-
-fn data(message: &telegram::ChatMessage, choice: &str) -> String {
+fn data(message: &ChatMessage, choice: &str) -> String {
     gateway::data(&message.buttons, choice)
-}
-
-#[test]
-fn a_turn_with_an_approval_runs_the_step_and_answers_in_the_chat() {
-    let gateway = Gateway::start(vec![touch(), Reply::chat("**Done**, it is there.")]);
-    gateway.telegram.write(ANN, "make a file");
-    let question = gateway.telegram.wait_for_question(ANN);
-    assert!(question.text.contains("touch made.txt"), "{}", question.text);
-    assert!(!gateway.has_file("made.txt"), "nothing runs before the answer");
-    let press = gateway.telegram.press(ANN, ANN, &data(&question, "once"));
-    let answer = gateway.telegram.wait_for(ANN, "it is there.");
-    assert!(gateway.has_file("made.txt"));
-    assert_eq!(gateway.telegram.wait_for_acknowledgement(&press), None);
-    assert_eq!(answer.text, "Done, it is there.");
-    let closed = gateway.telegram.wait_for(ANN, "Approved by user 7");
-    assert!(closed.buttons.is_empty() && closed.text.contains("touch made.txt"), "{closed:?}");
-    let again = gateway.telegram.press(ANN, ANN, &data(&question, "once"));
-    let said = gateway.telegram.wait_for_acknowledgement(&again).unwrap();
-    assert!(said.contains("Too late"), "{said}");
-}
-
-#[test]
-fn a_press_that_is_forged_or_of_someone_else_decides_nothing() {
-    let gateway = Gateway::start(vec![touch(), Reply::chat("Fine.")]);
-    gateway.telegram.write(ANN, "make a file");
-    let question = gateway.telegram.wait_for_question(ANN);
-    for forged in ["q.aaaaaaaaaaaaaaaaaaaaaaaa.once", "once", "q..once", "\u{0}", "q.a.b.c.d"] {
-        let press = gateway.telegram.press(ANN, ANN, forged);
-        let said = gateway.telegram.wait_for_acknowledgement(&press).unwrap();
-        assert!(said.contains("Too late"), "{forged:?}: {said}");
-    }
-    // A stranger has the right data, in the chat and in one of their own.
-    gateway.telegram.press(STRANGER, ANN, &data(&question, "once"));
-    gateway.telegram.press(STRANGER, STRANGER, &data(&question, "once"));
-    let lasting = question.buttons.iter().find(|(_, data)| data.ends_with(".project"));
-    assert_eq!(lasting, None, "no admin is here, so it is not offered");
-    let lasting = data(&question, "once").replace(".once", ".project");
-    let press = gateway.telegram.press(ANN, ANN, &lasting);
-    let said = gateway.telegram.wait_for_acknowledgement(&press).unwrap();
-    assert!(said.contains("admin"), "{said}");
-    assert!(!gateway.has_file("made.txt"));
-    gateway.telegram.press(ANN, ANN, &data(&question, "no"));
-    gateway.telegram.wait_for(ANN, "Fine.");
-    assert!(!gateway.has_file("made.txt"));
 }
 
 #[test]
@@ -115,44 +102,22 @@ fn high_risk_needs_the_word_with_its_code_of_an_admin() {
     // There is no repository here, so nothing is lost.
     let reset = Reply::cmd("I will reset.", "git", &["reset", "--hard"]);
     let settings = "\n[safety]\nlift = [\"git.reset.hard\"]\n";
-    let gateway = Gateway::with(vec![reset, Reply::chat("It was run.")], settings, TOKEN);
-    gateway.telegram.write(ADMIN, "reset it");
-    let question = gateway.telegram.wait_for_question(ADMIN);
+    let gateway = Gateway::with(vec![reset, Reply::chat("It was run.")], settings);
+    gateway.service.write(ADMIN, "reset it");
+    let question = gateway.service.wait_for_question(ADMIN);
     assert!(question.buttons.iter().all(|(_, data)| !data.ends_with(".once")), "{question:?}");
     let word = question.text.split("YES ").nth(1).unwrap();
     let code: String = word.chars().take_while(char::is_ascii_alphanumeric).collect();
-    gateway.telegram.write(ADMIN, "/approve");
-    gateway.telegram.wait_for(ADMIN, "type exactly");
-    gateway.telegram.write(ADMIN, "YES zzzz");
-    gateway.telegram.write(ADMIN, "/status");
-    gateway.telegram.wait_for(ADMIN, "This session");
+    gateway.service.write(ADMIN, "/approve");
+    gateway.service.wait_for(ADMIN, "type exactly");
+    gateway.service.write(ADMIN, "YES zzzz");
+    gateway.service.write(ADMIN, "/status");
+    gateway.service.wait_for(ADMIN, "This session");
     assert_eq!(gateway.model.requests().len(), 1, "nothing ran yet");
-    gateway.telegram.write(ADMIN, &format!("YES {code}"));
-    gateway.telegram.wait_for(ADMIN, "It was run.");
+    gateway.service.write(ADMIN, &format!("YES {code}"));
+    gateway.service.wait_for(ADMIN, "It was run.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("not a git repository"), "{request}");
-}
-
-#[test]
-fn commands_work_during_a_run_and_during_a_question() {
-    let slow = Reply::chat("slow").hang_after(2);
-    let gateway = Gateway::start(vec![slow, touch(), Reply::chat("Second.")]);
-    gateway.telegram.write(ANN, "first");
-    gateway.model.wait_for_requests(1);
-    gateway.telegram.write(ANN, "second");
-    gateway.telegram.wait_for(ANN, "Queued: 1");
-    gateway.telegram.write(ANN, "/status");
-    gateway.telegram.wait_for(ANN, "m");
-    gateway.telegram.write(ANN, "/stop");
-    // The message that waited is next, and asks.
-    let question = gateway.telegram.wait_for_question(ANN);
-    gateway.telegram.write(ANN, "/steer be brief");
-    gateway.telegram.write(ANN, "/help");
-    gateway.telegram.wait_for(ANN, "/steer");
-    gateway.telegram.write(ANN, "/deny not now");
-    gateway.telegram.wait_for(ANN, "Second.");
-    assert!(!gateway.has_file("made.txt"));
-    assert!(question.text.contains("touch"));
 }
 
 #[test]
@@ -168,14 +133,14 @@ fn commands_reach_no_model_and_a_skill_becomes_a_message() {
         ("/bg list", "display.tool_progress_command"),
         ("/exit", "only in the terminal"),
     ] {
-        gateway.telegram.write(ANN, line);
-        gateway.telegram.wait_for(ANN, answer);
+        gateway.service.write(ANN, line);
+        gateway.service.wait_for(ANN, answer);
     }
     assert_eq!(gateway.model.requests().len(), 0);
-    gateway.telegram.write(ANN, "/greet Ann");
-    gateway.telegram.wait_for(ANN, "Hello.");
-    gateway.telegram.write(ANN, "/etc/hostname is what?");
-    gateway.telegram.wait_for(ANN, "A path.");
+    gateway.service.write(ANN, "/greet Ann");
+    gateway.service.wait_for(ANN, "Hello.");
+    gateway.service.write(ANN, "/etc/hostname is what?");
+    gateway.service.wait_for(ANN, "A path.");
     let requests: Vec<_> = gateway.model.requests().iter().map(|one| one.json()).collect();
     let [first, last] = requests.as_slice() else { panic!("{requests:#?}") };
     assert!(first.to_string().contains("Greet with a heron."), "{first}");
@@ -198,22 +163,22 @@ fn a_file_that_is_added_comes_into_the_menu_and_entries_mean_what_they_showed() 
         fs::write(file, format!("prompt = \"About {name}.\"\n")).unwrap();
     };
     write(red);
-    let gateway = Gateway::in_dir(dir, vec![Reply::chat("One."), Reply::chat("Two.")], "", TOKEN);
+    let gateway = Gateway::in_dir(dir, vec![Reply::chat("One."), Reply::chat("Two.")], "");
     let registered = |name: &str| {
-        gateway.telegram.wait(name, |state| {
-            let menu = state.calls.iter().rfind(|call| call.name == "setMyCommands");
+        gateway.service.wait(name, |state| {
+            let menu = state.traffic.calls.iter().rfind(|call| call.name == "setMyCommands");
             menu.filter(|call| call.body.to_string().contains(name)).map(|_| ())
         });
     };
     registered(entry);
     write(&blue);
-    gateway.telegram.write(ANN, &format!("/{entry}"));
-    gateway.telegram.wait_for(ANN, "One.");
+    gateway.service.write(ANN, &format!("/{entry}"));
+    gateway.service.wait_for(ANN, "One.");
     let asked = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(asked.contains(&format!("About {red}.")), "{asked}");
     registered("summarize_the_open_pull_request0");
-    gateway.telegram.write(ANN, &format!("/{entry}"));
-    gateway.telegram.wait_for(ANN, "Two.");
+    gateway.service.write(ANN, &format!("/{entry}"));
+    gateway.service.wait_for(ANN, "Two.");
     let asked = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(asked.contains(&format!("About {blue}.")), "its menu shows that now: {asked}");
 }
@@ -221,18 +186,18 @@ fn a_file_that_is_added_comes_into_the_menu_and_entries_mean_what_they_showed() 
 #[test]
 fn steps_are_shown_in_one_message_where_the_setting_opens_them() {
     let settings = "\n[display]\ntool_progress_command = true\n";
-    let gateway = Gateway::with(vec![touch(), Reply::chat("Done.")], settings, TOKEN);
-    gateway.telegram.write(ANN, "make a file");
-    let question = gateway.telegram.wait_for_question(ANN);
-    gateway.telegram.press(ANN, ANN, &data(&question, "once"));
-    gateway.telegram.wait_for(ANN, "✓ touch made.txt");
-    gateway.telegram.wait_for(ANN, "Done.");
-    let texts = gateway.telegram.texts(ANN);
+    let gateway = Gateway::with(vec![touch(), Reply::chat("Done.")], settings);
+    gateway.service.write(ANN, "make a file");
+    let question = gateway.service.wait_for_question(ANN);
+    gateway.service.press(ANN, ANN, &data(&question, "once"));
+    gateway.service.wait_for(ANN, "✓ touch made.txt");
+    gateway.service.wait_for(ANN, "Done.");
+    let texts = gateway.service.texts(ANN);
     assert_eq!(texts.iter().filter(|text| text.contains("✓ ")).count(), 1, "{texts:?}");
-    gateway.telegram.write(ANN, "/bg list");
-    gateway.telegram.write(ANN, "/whoami");
-    gateway.telegram.wait_for(ANN, "Your id here");
-    let texts = gateway.telegram.texts(ANN).concat();
+    gateway.service.write(ANN, "/bg list");
+    gateway.service.write(ANN, "/whoami");
+    gateway.service.wait_for(ANN, "Your id here");
+    let texts = gateway.service.texts(ANN).concat();
     assert!(!texts.contains("tool_progress_command"), "{texts}");
 }
 
@@ -241,9 +206,9 @@ fn a_step_that_the_policy_refuses_is_shown_with_the_reason() {
     // A folder that is not there: only the words count.
     let step = Reply::cmd("I remove it.", "rm", &["-rf", "/nosuch-avocet"]);
     let gateway = Gateway::start(vec![step, Reply::chat("Then not.")]);
-    gateway.telegram.write(ANN, "clean up");
-    gateway.telegram.wait_for(ANN, "Then not.");
-    let shown = gateway.telegram.wait_for(ANN, "✗ rm -rf /nosuch-avocet");
+    gateway.service.write(ANN, "clean up");
+    gateway.service.wait_for(ANN, "Then not.");
+    let shown = gateway.service.wait_for(ANN, "✗ rm -rf /nosuch-avocet");
     let why = shown.text.split_once("Refused: ").map(|(_, why)| why.trim().len());
     assert!(why.is_some_and(|length| length > 5), "{shown:?}");
 }
@@ -251,12 +216,10 @@ fn a_step_that_the_policy_refuses_is_shown_with_the_reason() {
 #[test]
 fn writing_is_signalled_while_an_answer_takes_its_time() {
     let gateway = Gateway::start(vec![Reply::chat("At last.").held()]);
-    gateway.telegram.write(ANN, "take your time");
-    gateway.telegram.wait("the signal", |state| {
-        state.calls.iter().any(|call| call.name == "sendChatAction").then_some(())
-    });
+    gateway.service.write(ANN, "take your time");
+    gateway.service.wait_for_calls("sendChatAction", 1);
     gateway.model.release();
-    gateway.telegram.wait_for(ANN, "At last.");
+    gateway.service.wait_for(ANN, "At last.");
 }
 
 #[test]
@@ -266,64 +229,14 @@ fn a_code_that_the_terminal_printed_lets_its_sender_talk_and_no_one_else() {
     let printed = String::from_utf8([printed.stdout, printed.stderr].concat()).unwrap();
     let code = printed.split_whitespace().find(|word| word.len() == 9 && word.contains('-'));
     let code = code.unwrap_or_else(|| panic!("{printed}"));
-    gateway.telegram.write(STRANGER, code);
-    gateway.telegram.wait_for(STRANGER, "You are paired");
-    gateway.telegram.write(STRANGER + 1, code);
-    gateway.telegram.write(STRANGER, "hello");
-    gateway.telegram.wait_for(STRANGER, "For the paired one.");
-    let others = gateway.telegram.texts(STRANGER + 1).concat();
+    gateway.service.write(STRANGER, code);
+    gateway.service.wait_for(STRANGER, "You are paired");
+    gateway.service.write(STRANGER + 1, code);
+    gateway.service.write(STRANGER, "hello");
+    gateway.service.wait_for(STRANGER, "For the paired one.");
+    let others = gateway.service.texts(STRANGER + 1).concat();
     assert!(!others.contains("paired:"), "{others}");
     assert_eq!(gateway.model.requests().len(), 1);
-}
-
-#[test]
-fn nobody_else_gets_an_answer_and_their_words_reach_no_model() {
-    let gateway = Gateway::start(vec![Reply::chat("For Ann.")]);
-    gateway.telegram.write(STRANGER, "run rm -rf /");
-    gateway.telegram.write_in_group(-5, STRANGER, "@avocet_bot hello");
-    gateway.telegram.write_in_group(-5, ANN, "not meant for the bot");
-    gateway.telegram.write(ANN, "hello");
-    gateway.telegram.wait_for(ANN, "For Ann.");
-    assert_eq!(gateway.model.requests().len(), 1);
-    assert!(gateway.telegram.texts(-5).is_empty());
-}
-
-#[test]
-fn a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice() {
-    let replies = vec![Reply::chat("One."), touch(), Reply::chat("Three."), Reply::chat("Four.")];
-    let mut gateway = Gateway::start(replies);
-    let first = gateway.telegram.write(ANN, "one");
-    gateway.telegram.wait_for(ANN, "One.");
-    gateway.telegram.write(ANN, "two");
-    let question = gateway.telegram.wait_for_question(ANN);
-    gateway.telegram.write(ANN, "three");
-    // The message before may have waited for the end of the first turn.
-    gateway.telegram.wait_for_after(&question, "Queued: ");
-    // What the chat reported before this command came is written down.
-    gateway.telegram.write(ANN, "/whoami");
-    gateway.telegram.wait_for(ANN, "Your id here is");
-    gateway.kill();
-    // It came while nothing ran, and the service repeats what was answered.
-    gateway.telegram.write(ANN, "four");
-    gateway.telegram.repeat(first);
-    gateway.run();
-    gateway.telegram.wait_for(ANN, "Three.");
-    gateway.telegram.wait_for(ANN, "Four.");
-    let texts = gateway.telegram.texts(ANN);
-    assert!(texts.iter().any(|text| text.contains("This question is gone")), "{texts:#?}");
-    assert!(texts.iter().any(|text| text.contains("was restarted while")), "{texts:#?}");
-    for answer in ["One.", "Three.", "Four."] {
-        assert_eq!(texts.iter().filter(|text| text.contains(answer)).count(), 1, "{texts:#?}");
-    }
-    let press = gateway.telegram.press(ANN, ANN, &data(&question, "once"));
-    let said = gateway.telegram.wait_for_acknowledgement(&press).unwrap();
-    assert!(said.contains("Too late"), "{said}");
-    assert!(!gateway.has_file("made.txt"));
-    // The conversation is whole: the model sees what was said before.
-    let last = gateway.model.requests().pop().unwrap().json().to_string();
-    for said in ["one", "One.", "two", "three", "Three.", "four"] {
-        assert!(last.contains(said), "{said} is not in {last}");
-    }
 }
 
 /// The service accepts no edit for a while, so that both answers are complete and not shown whole.
@@ -340,30 +253,30 @@ fn messages_whose_answers_were_still_being_shown_are_answered_once_over_any_end_
         let replies =
             vec![slowly("One has many words."), slowly("Two has more."), Reply::chat("Three.")];
         let mut gateway = Gateway::start(replies);
-        gateway.telegram.plan("editMessageText", Fault::Limited(600));
-        gateway.telegram.write(ANN, "first");
-        until("the first request", || gateway.model.requests().len() == 1);
-        gateway.telegram.write(ANN, "second");
-        until("the second request", || gateway.model.requests().len() == 2);
+        gateway.service.plan("editMessageText", Fault::Limited(600));
+        gateway.service.write(ANN, "first");
+        gateway.model.wait_for_requests(1);
+        gateway.service.write(ANN, "second");
+        gateway.model.wait_for_requests(2);
         gateway.wait_for_record("telegram", |line| {
             line.contains("\"begun\"") && line.contains("second")
         });
         end(&mut gateway);
-        gateway.telegram.with(|state| state.faults.clear());
+        gateway.service.with(|state| state.traffic.faults.clear());
         for _ in 0..2 {
             gateway.run();
-            gateway.telegram.wait_for(ANN, "One has many words.");
+            gateway.service.wait_for(ANN, "One has many words.");
             // It may be shown already: the answer to a command tells that the program is up.
-            let before = gateway.telegram.texts(ANN).len();
-            gateway.telegram.write(ANN, "/whoami");
-            until("an answer", || gateway.telegram.texts(ANN).len() > before);
+            let before = gateway.service.texts(ANN).len();
+            gateway.service.write(ANN, "/whoami");
+            until("an answer", || gateway.service.texts(ANN).len() > before);
             end(&mut gateway);
         }
         gateway.run();
-        gateway.telegram.write(ANN, "third");
-        gateway.telegram.wait_for(ANN, "Three.");
+        gateway.service.write(ANN, "third");
+        gateway.service.wait_for(ANN, "Three.");
         assert_eq!(gateway.model.requests().len(), 3, "case {case}: nothing was asked again");
-        let texts = gateway.telegram.texts(ANN);
+        let texts = gateway.service.texts(ANN);
         let count = |part: &str| texts.iter().filter(|text| text.contains(part)).count();
         assert_eq!((count("One has many"), count("Three.")), (1, 1), "case {case}: {texts:#?}");
         // The second answer may have been cut by the end, which is said then.
@@ -378,43 +291,21 @@ fn an_answer_that_cannot_be_read_and_a_refusal_for_now_lose_nothing() {
     let replies = vec![Reply::chat("One."), touch(), held, Reply::chat("Four.")];
     let gateway = Gateway::start(replies);
     for fault in [Fault::Unreadable(200), Fault::Unreadable(404), Fault::Unreadable(502)] {
-        gateway.telegram.plan("sendMessage", fault);
+        gateway.service.plan("sendMessage", fault);
     }
-    gateway.telegram.write(ANN, "one");
-    gateway.telegram.wait_for(ANN, "One.");
-    gateway.telegram.plan("sendMessage", Fault::Unreadable(200));
-    gateway.telegram.write(ANN, "two");
-    let question = gateway.telegram.wait_for_question(ANN);
-    gateway.telegram.press(ANN, ANN, &data(&question, "once"));
+    gateway.service.write(ANN, "one");
+    gateway.service.wait_for(ANN, "One.");
+    gateway.service.plan("sendMessage", Fault::Unreadable(200));
+    gateway.service.write(ANN, "two");
+    let question = gateway.service.wait_for_question(ANN);
+    gateway.service.press(ANN, ANN, &data(&question, "once"));
     // The user blocked the bot, and wrote again later.
-    gateway.telegram.plan("sendMessage", Fault::Status(403));
+    gateway.service.plan("sendMessage", Fault::Status(403));
     gateway.model.release();
-    gateway.telegram.wait("the refusal", |state| state.faults.is_empty().then_some(()));
-    gateway.telegram.write(ANN, "four");
-    gateway.telegram.wait_for(ANN, "Three.");
-    gateway.telegram.wait_for(ANN, "Four.");
-}
-
-#[test]
-fn a_flood_a_break_and_a_refusal_to_wait_lose_nothing_and_repeat_nothing() {
-    let replies = (0..12).map(|n| Reply::chat(&format!("Answer {n}."))).collect();
-    let gateway = Gateway::with(replies, "\n[gateway]\nmax_queued = 50\n", TOKEN);
-    gateway.telegram.plan("sendMessage", Fault::Limited(1));
-    gateway.telegram.plan("getUpdates", Fault::Broken);
-    gateway.telegram.plan("getUpdates", Fault::Status(502));
-    gateway.telegram.plan("sendMessage", Fault::Broken);
-    for n in 0..12 {
-        let update = gateway.telegram.write(ANN, &format!("question {n}"));
-        gateway.telegram.repeat(update);
-    }
-    // An edit of one message may come after the next message.
-    (0..12).for_each(|n| drop(gateway.telegram.wait_for(ANN, &format!("Answer {n}."))));
-    let texts = gateway.telegram.texts(ANN);
-    for n in 0..12 {
-        let answers = texts.iter().filter(|text| **text == format!("Answer {n}.")).count();
-        assert_eq!(answers, 1, "{n} in {texts:#?}");
-    }
-    assert_eq!(gateway.model.requests().len(), 12);
+    gateway.service.wait_for_faults();
+    gateway.service.write(ANN, "four");
+    gateway.service.wait_for(ANN, "Three.");
+    gateway.service.wait_for(ANN, "Four.");
 }
 
 #[test]
@@ -425,38 +316,38 @@ fn a_long_answer_is_split_between_its_parts_and_code_stays_code() {
          \"data\":{{\"format\":\"markdown\"}}}}"
     );
     let gateway = Gateway::start(vec![Reply::text(&body, 20)]);
-    gateway.telegram.write(ANN, "show me");
-    let end = gateway.telegram.wait_for(ANN, "End of 1.5 (done)!");
+    gateway.service.write(ANN, "show me");
+    let end = gateway.service.wait_for(ANN, "End of 1.5 (done)!");
     assert!(end.markup, "{end:?}");
-    let all = gateway.telegram.texts(ANN).concat();
+    let all = gateway.service.texts(ANN).concat();
     assert_eq!(all.matches("let x = \"a_b*c\";").count(), 200);
 }
 
 #[test]
 fn a_message_of_a_million_letters_is_refused_with_one_sentence() {
     let gateway = Gateway::start(vec![Reply::chat("Still here.")]);
-    gateway.telegram.write(ANN, &"x\u{202e}\u{0}".repeat(400_000));
-    gateway.telegram.wait_for(ANN, "too long");
-    gateway.telegram.write(ANN, "hello");
-    gateway.telegram.wait_for(ANN, "Still here.");
+    gateway.service.write(ANN, &"x\u{202e}\u{0}".repeat(400_000));
+    gateway.service.wait_for(ANN, "too long");
+    gateway.service.write(ANN, "hello");
+    gateway.service.wait_for(ANN, "Still here.");
     assert_eq!(gateway.model.requests().len(), 1);
 }
 
 #[test]
 fn a_file_reaches_the_model_and_a_large_one_is_named_and_left() {
     let replies = vec![Reply::chat("Read."), Reply::chat("No.")];
-    let gateway = Gateway::with(replies, "\n[gateway]\nmax_file_mb = 1\n", TOKEN);
-    gateway.telegram.send_file(
+    let gateway = Gateway::with(replies, "\n[gateway]\nmax_file_mb = 1\n");
+    gateway.service.send_file(
         ANN,
         "../notes.txt",
         b"the secret word is heron",
         "what is the word?",
     );
-    gateway.telegram.wait_for(ANN, "Read.");
+    gateway.service.wait_for(ANN, "Read.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("the secret word is heron"), "{request}");
-    gateway.telegram.send_file(ANN, "big.bin", &vec![0; 2 << 20], "and this?");
-    gateway.telegram.wait_for(ANN, "is larger than");
+    gateway.service.send_file(ANN, "big.bin", &vec![0; 2 << 20], "and this?");
+    gateway.service.wait_for(ANN, "is larger than");
 }
 
 #[test]
@@ -466,40 +357,40 @@ fn a_file_and_an_image_of_the_folder_are_sent_to_the_chat() {
     let png: &[u8] = include_bytes!("../fixtures/pixel.png");
     fs::write(gateway.dir.work().join("plot.png"), png).unwrap();
     let sent = |name: &str| {
-        gateway.telegram.write(ANN, &format!("/file {name}"));
-        gateway.telegram.wait(name, |state| {
+        gateway.service.write(ANN, &format!("/file {name}"));
+        gateway.service.wait(name, |state| {
             let files = state.sent.iter().filter_map(|message| message.file.clone());
             files.into_iter().find(|(of, _)| of == name).map(|(_, bytes)| bytes)
         })
     };
     assert_eq!(String::from_utf8(sent("report.txt")).unwrap().trim(), "all\nis well");
     assert!(sent("plot.png").starts_with(b"\x89PNG"));
-    gateway.telegram.write(ANN, "/file none.txt");
-    gateway.telegram.wait_for(ANN, "none.txt");
+    gateway.service.write(ANN, "/file none.txt");
+    gateway.service.wait_for(ANN, "none.txt");
     // What is outside of the folder is asked about, as in the terminal.
-    gateway.telegram.write(ANN, "/file /etc/hostname");
-    gateway.telegram.wait_for_question(ANN);
+    gateway.service.write(ANN, "/file /etc/hostname");
+    gateway.service.wait_for_question(ANN);
     assert_eq!(gateway.model.requests().len(), 0);
 }
 
 #[test]
 fn a_kill_in_the_turn_of_a_file_does_not_run_it_twice() {
     let mut gateway = Gateway::start(vec![touch(), Reply::chat("Twice?")]);
-    gateway.telegram.send_file(ANN, "notes.txt", b"heron", "what is the word?");
-    gateway.telegram.wait_for_question(ANN);
+    gateway.service.send_file(ANN, "notes.txt", b"heron", "what is the word?");
+    gateway.service.wait_for_question(ANN);
     gateway.wait_for_record("telegram", |line| line.contains("\"begun\""));
     gateway.kill();
     gateway.run();
-    gateway.telegram.wait_for(ANN, "was restarted while");
+    gateway.service.wait_for(ANN, "was restarted while");
     assert_eq!(gateway.model.requests().len(), 1);
 }
 
 #[test]
 fn the_chats_of_a_folder_ask_what_the_model_can_do_once() {
-    let gateway = Gateway::with(vec![Reply::chat("One."), Reply::chat("Two.")], "", TOKEN);
+    let gateway = Gateway::with(vec![Reply::chat("One."), Reply::chat("Two.")], "");
     for (chat, answer) in [(-21, "One"), (-22, "Two")] {
-        gateway.telegram.write_in_group(chat, ANN, "@avocet_bot go");
-        gateway.telegram.wait_for(chat, answer);
+        gateway.service.write_in_group(chat, ANN, "@avocet_bot go");
+        gateway.service.wait_for(chat, answer);
     }
     gateway.model.wait_for_lookups(1);
     assert_eq!(gateway.model.lookups().len(), 1);
@@ -509,12 +400,12 @@ fn the_chats_of_a_folder_ask_what_the_model_can_do_once() {
 fn an_idle_conversation_leaves_the_memory_and_goes_on_where_it_was() {
     let port = free_port();
     let settings = format!("\n[gateway]\nsession_idle_s = 1\nhealth_port = {port}\n");
-    let gateway = Gateway::with(vec![Reply::chat("One."), Reply::chat("Two.")], &settings, TOKEN);
-    gateway.telegram.write(ANN, "first words");
-    gateway.telegram.wait_for(ANN, "One.");
+    let gateway = Gateway::with(vec![Reply::chat("One."), Reply::chat("Two.")], &settings);
+    gateway.service.write(ANN, "first words");
+    gateway.service.wait_for(ANN, "One.");
     until("it leaves the memory", || probe(port, "/healthz").contains("\"chats\":0"));
-    gateway.telegram.write(ANN, "second words");
-    gateway.telegram.wait_for(ANN, "Two.");
+    gateway.service.write(ANN, "second words");
+    gateway.service.wait_for(ANN, "Two.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("first words") && request.contains("One."), "{request}");
 }
@@ -522,24 +413,24 @@ fn an_idle_conversation_leaves_the_memory_and_goes_on_where_it_was() {
 #[test]
 fn the_conversation_that_rests_longest_makes_room_and_goes_on_later() {
     let replies = ["One.", "Two.", "Three.", "Four."].map(Reply::chat).to_vec();
-    let gateway = Gateway::with(replies, "\n[gateway]\nmax_sessions = 2\n", TOKEN);
+    let gateway = Gateway::with(replies, "\n[gateway]\nmax_sessions = 2\n");
     let in_memory = || open_conversations(gateway.id());
-    gateway.telegram.write(ANN, "first words");
-    gateway.telegram.wait_for(ANN, "One.");
+    gateway.service.write(ANN, "first words");
+    gateway.service.wait_for(ANN, "One.");
     // What follows when its message is done.
     gateway.wait_for_record("telegram", |line| line.contains("\"done\""));
     let first = in_memory();
-    gateway.telegram.write_in_group(-5, ANN, "@avocet_bot second words");
-    gateway.telegram.wait_for(-5, "Two.");
+    gateway.service.write_in_group(-5, ANN, "@avocet_bot second words");
+    gateway.service.wait_for(-5, "Two.");
     let both = in_memory();
     assert!(both.len() == 2 && both.is_superset(&first), "{both:?}");
-    gateway.telegram.write_in_group(-6, ANN, "@avocet_bot third words");
-    gateway.telegram.wait_for(-6, "Three.");
+    gateway.service.write_in_group(-6, ANN, "@avocet_bot third words");
+    gateway.service.wait_for(-6, "Three.");
     let after = in_memory();
     assert!(after.len() == 2 && after.is_disjoint(&first), "{first:?} {both:?} {after:?}");
     assert!(!after.is_disjoint(&both), "the second one stays: {both:?} {after:?}");
-    gateway.telegram.write(ANN, "and again");
-    gateway.telegram.wait_for(ANN, "Four.");
+    gateway.service.write(ANN, "and again");
+    gateway.service.wait_for(ANN, "Four.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("first words") && request.contains("One."), "{request}");
     assert!(!request.contains("second words"), "{request}");
@@ -565,21 +456,21 @@ fn until(what: &str, holds: impl Fn() -> bool) {
 fn an_image_reaches_a_model_that_takes_images_and_is_named_to_the_user_of_another() {
     let png: &[u8] = include_bytes!("../fixtures/pixel.png");
     let replies = || vec![Reply::chat("A dot."), Reply::chat("Words only.")];
-    let seeing = Gateway::with(replies(), "\n[models.m]\nimages = true\n", TOKEN);
-    seeing.telegram.send_file(ANN, "plot.png", png, "what is this?");
-    seeing.telegram.wait_for(ANN, "A dot.");
+    let seeing = Gateway::with(replies(), "\n[models.m]\nimages = true\n");
+    seeing.service.send_file(ANN, "plot.png", png, "what is this?");
+    seeing.service.wait_for(ANN, "A dot.");
     let request = seeing.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("data:image/png;base64,iVBOR"), "{request}");
     assert!(request.contains("what is this?") && request.contains("plot.png"), "{request}");
 
-    let blind = Gateway::with(replies(), "\n[models.m]\nimages = false\n", TOKEN);
-    blind.telegram.send_file(ANN, "plot.png", png, "what is this?");
-    let said = blind.telegram.wait_for(ANN, "takes no images");
+    let blind = Gateway::with(replies(), "\n[models.m]\nimages = false\n");
+    blind.service.send_file(ANN, "plot.png", png, "what is this?");
+    let said = blind.service.wait_for(ANN, "takes no images");
     assert!(said.text.contains("plot.png"), "{said:?}");
     assert_eq!(blind.model.requests().len(), 0);
-    blind.telegram.write(ANN, "then without it");
-    blind.telegram.wait_for(ANN, "A dot.");
-    let texts = blind.telegram.texts(ANN);
+    blind.service.write(ANN, "then without it");
+    blind.service.wait_for(ANN, "A dot.");
+    let texts = blind.service.texts(ANN);
     assert!(!texts.iter().any(|text| text.contains("Queued")), "{texts:?}");
 }
 
@@ -587,41 +478,37 @@ fn an_image_reaches_a_model_that_takes_images_and_is_named_to_the_user_of_anothe
 fn a_step_at_work_at_its_time_limit_runs_on_as_a_job_and_the_chat_is_told() {
     let step = Reply::cmd("I follow it.", "sh", &["chatty.sh"]);
     let settings = "\n[limits]\nstep_timeout_s = 4\n";
-    let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings, TOKEN);
+    let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings);
     let work = gateway.dir.work();
     let chatty = "while [ -e chatty.sh ] && [ ! -e stop ]; do echo tick; sleep 0.05; done\n";
     fs::write(work.join("chatty.sh"), chatty).unwrap();
-    gateway.telegram.write(ANN, "follow it");
-    let question = gateway.telegram.wait_for_question(ANN);
-    gateway.telegram.press(ANN, ANN, &data(&question, "once"));
-    let said = gateway.telegram.wait_for(ANN, "Avocet decided");
+    gateway.service.write(ANN, "follow it");
+    let question = gateway.service.wait_for_question(ANN);
+    gateway.service.press(ANN, ANN, &data(&question, "once"));
+    let said = gateway.service.wait_for(ANN, "Avocet decided");
     let expected = "is still at work after 4 s, its time limit";
     assert!(said.text.contains("sh chatty.sh") && said.text.contains(expected), "{said:?}");
     assert!(said.text.contains("decided: Keep it running in the background."), "{said:?}");
-    gateway.telegram.wait_for(ANN, "It goes on.");
+    gateway.service.wait_for(ANN, "It goes on.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("runs on in the background as job 1"), "{request}");
     fs::write(work.join("stop"), "").unwrap();
-    gateway.telegram.wait_for(ANN, "ended with exit code 0");
+    gateway.service.wait_for(ANN, "ended with exit code 0");
 }
 
 #[test]
 fn a_conversation_with_a_running_job_does_not_rest() {
     let step = Reply::cmd("I build it.", "sh", &["build.sh"]);
     let settings = "\n[gateway]\nsession_idle_s = 1\n\n[limits]\nstep_timeout_s = 4\n";
-    let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings, TOKEN);
+    let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings);
     // It ends by itself, long after the conversation would rest.
     let build = "for _ in $(seq 80); do echo tick; sleep 0.1; done\n";
     fs::write(gateway.dir.work().join("build.sh"), build).unwrap();
-    gateway.telegram.write(ANN, "build it");
-    let question = gateway.telegram.wait_for_question(ANN);
-    gateway.telegram.press(ANN, ANN, &data(&question, "once"));
-    gateway.telegram.wait_for(ANN, "It goes on.");
-    gateway.telegram.wait_for(ANN, "ended with exit code 0");
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    gateway.service.write(ANN, "build it");
+    let question = gateway.service.wait_for_question(ANN);
+    gateway.service.press(ANN, ANN, &data(&question, "once"));
+    gateway.service.wait_for(ANN, "It goes on.");
+    gateway.service.wait_for(ANN, "ended with exit code 0");
 }
 
 /// The answer of the gateway's own port.
@@ -638,18 +525,18 @@ fn a_chat_works_in_the_folder_that_an_admin_sets() {
     let gateway = Gateway::start(vec![Reply::chat("Here.")]);
     let home = gateway.dir.path("elsewhere");
     fs::create_dir_all(&home).unwrap();
-    gateway.telegram.write(ADMIN, "/sethome /no/such/folder");
-    gateway.telegram.wait_for(ADMIN, "/no/such/folder");
-    gateway.telegram.write(ADMIN, &format!("/sethome {}", home.display()));
-    gateway.telegram.wait_for(ADMIN, &home.display().to_string());
-    gateway.telegram.write(ADMIN, "where are you?");
-    gateway.telegram.wait_for(ADMIN, "Here.");
+    gateway.service.write(ADMIN, "/sethome /no/such/folder");
+    gateway.service.wait_for(ADMIN, "/no/such/folder");
+    gateway.service.write(ADMIN, &format!("/sethome {}", home.display()));
+    gateway.service.wait_for(ADMIN, &home.display().to_string());
+    gateway.service.write(ADMIN, "where are you?");
+    gateway.service.wait_for(ADMIN, "Here.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains(&format!("Folder: {}", home.display())), "{request}");
     gateway.wait_for_turn_end("telegram", "where are you?");
     // Who can change its files there would admit himself.
-    gateway.telegram.write(ADMIN, &format!("/sethome {}", gateway.dir.path("avocet").display()));
-    gateway.telegram.wait_for(ADMIN, "Avocet's own files");
+    gateway.service.write(ADMIN, &format!("/sethome {}", gateway.dir.path("avocet").display()));
+    gateway.service.wait_for(ADMIN, "Avocet's own files");
 }
 
 #[test]
@@ -657,16 +544,16 @@ fn a_chat_whose_folder_is_gone_goes_on_in_that_of_the_gateway() {
     let mut gateway = Gateway::start(vec![Reply::chat("Here."), Reply::chat("Again.")]);
     let home = gateway.dir.path("elsewhere");
     fs::create_dir_all(&home).unwrap();
-    gateway.telegram.write(ADMIN, &format!("/sethome {}", home.display()));
-    gateway.telegram.wait_for(ADMIN, &home.display().to_string());
-    gateway.telegram.write(ADMIN, "hello");
-    gateway.telegram.wait_for(ADMIN, "Here.");
+    gateway.service.write(ADMIN, &format!("/sethome {}", home.display()));
+    gateway.service.wait_for(ADMIN, &home.display().to_string());
+    gateway.service.write(ADMIN, "hello");
+    gateway.service.wait_for(ADMIN, "Here.");
     gateway.stop();
     fs::remove_dir_all(&home).unwrap();
     gateway.run();
-    gateway.telegram.write(ADMIN, "and now?");
-    gateway.telegram.wait_for(ADMIN, "Again.");
-    gateway.telegram.wait_for(ADMIN, "`/sethome` sets another folder");
+    gateway.service.write(ADMIN, "and now?");
+    gateway.service.wait_for(ADMIN, "Again.");
+    gateway.service.wait_for(ADMIN, "`/sethome` sets another folder");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     let work = gateway.dir.work();
     assert!(request.contains(&format!("Folder: {}", work.display())), "{request}");
@@ -687,9 +574,9 @@ fn secrets_of_changes_are_masked() {
     git(&["commit", "-q", "-m", "x"]);
     let key = format!("ghp_{}", "aB3dE6gH9".repeat(4));
     fs::write(work.join("key.txt"), format!("token={key}\n")).unwrap();
-    gateway.telegram.write(ANN, "/diff");
-    gateway.telegram.wait_for(ANN, "token");
-    let texts = gateway.telegram.texts(ANN).concat();
+    gateway.service.write(ANN, "/diff");
+    gateway.service.wait_for(ANN, "token");
+    let texts = gateway.service.texts(ANN).concat();
     assert!(!texts.contains(&key), "{texts}");
 }
 
@@ -697,9 +584,9 @@ fn secrets_of_changes_are_masked() {
 fn a_probe_is_told_whether_the_services_are_connected() {
     let port = free_port();
     let settings = format!("\n[gateway]\nhealth_port = {port}\n");
-    let gateway = Gateway::with(vec![Reply::chat("Hello.")], &settings, TOKEN);
-    gateway.telegram.write(ANN, "hi");
-    gateway.telegram.wait_for(ANN, "Hello.");
+    let gateway = Gateway::with(vec![Reply::chat("Hello.")], &settings);
+    gateway.service.write(ANN, "hi");
+    gateway.service.wait_for(ANN, "Hello.");
     let healthy = probe(port, "/healthz");
     assert!(healthy.starts_with("HTTP/1.1 200 ") && healthy.contains("avocet_bot"), "{healthy}");
     assert!(!healthy.contains(TOKEN));
@@ -707,42 +594,22 @@ fn a_probe_is_told_whether_the_services_are_connected() {
 }
 
 #[test]
-fn a_wrong_token_ends_the_service_and_is_never_shown() {
-    let mut gateway = Gateway::with(Vec::new(), "", "555:wrong-secret-token");
-    let (code, text) = gateway.wait();
-    assert_eq!(code, Some(2), "it is not started again");
-    assert!(text.contains("does not accept the token"), "{text}");
-    assert!(!text.contains("wrong-secret-token"), "{text}");
-}
-
-#[test]
-fn it_ends_cleanly_with_the_token_in_no_file_and_the_conversation_goes_on_in_the_terminal() {
+fn a_conversation_of_a_chat_goes_on_in_the_terminal() {
     let settings = "\n[gateway]\nhealth_port = 0\n";
     let replies = vec![Reply::chat("Hello Ann."), Reply::chat("Again.")];
-    let mut gateway = Gateway::with(replies, settings, TOKEN);
-    gateway.telegram.write(ANN, "my first words");
-    gateway.telegram.wait_for(ANN, "Hello Ann.");
+    let mut gateway = Gateway::with(replies, settings);
+    gateway.service.write(ANN, "my first words");
+    gateway.service.wait_for(ANN, "Hello Ann.");
     let status = gateway.dir.command(&["gateway", "status", "--json"]).output().unwrap();
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(status["telegram"]["health"]["bot"], "avocet_bot", "{status}");
-    let (code, text) = gateway.stop();
-    assert_eq!((code, text.contains(TOKEN)), (Some(0), false), "{text}");
+    gateway.stop();
     let url = gateway.model.base_url();
     let args = ["--base-url", &url, "--model", "m", "-c", "-p", "and now?"];
     let output = gateway.dir.command(&args).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("Again."), "{output:?}");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("my first words") && request.contains("Hello Ann."), "{request}");
-    for file in walk(&gateway.dir.path("avocet")) {
-        let bytes = fs::read(&file).unwrap();
-        let found = bytes.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes());
-        assert!(!found, "the token is in {}", file.display());
-    }
-}
-
-fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
 
 /// 200 chats at once, each a turn of 20 events. Run by hand: it measures. The time of the model is
@@ -758,27 +625,27 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
         )
     };
     let reply = |n| Reply::text(&text(n), 20).pause(Duration::from_millis(5));
-    let gateway = Gateway::with((0..CHATS).map(reply).collect(), "", TOKEN);
+    let gateway = Gateway::with((0..CHATS).map(reply).collect(), "");
     let sent: Vec<(i64, Instant)> = (0..CHATS)
         .map(|n| {
             let chat = -(10_000 + n);
-            gateway.telegram.write_in_group(chat, ANN, "@avocet_bot go");
+            gateway.service.write_in_group(chat, ANN, "@avocet_bot go");
             (chat, Instant::now())
         })
         .collect();
     // Looking at every chat after every call would take time from the program.
     gateway
-        .telegram
+        .service
         .wait("a message to each chat", |state| (state.sent.len() >= sent.len()).then_some(()));
     let shown: Vec<Instant> =
-        sent.iter().map(|(chat, _)| gateway.telegram.wait_for(*chat, WORD).at).collect();
+        sent.iter().map(|(chat, _)| gateway.service.wait_for(*chat, WORD).at).collect();
     gateway.model.wait_for_answered(sent.len());
     let (times, spoken) = (gateway.model.times(), text(0).find(WORD).unwrap() + WORD.len());
     let piece = (spoken * 20).div_ceil(text(0).len()) - 1;
     let [mut whole, mut asking, mut showing, mut own] = [const { Vec::new() }; 4];
     for ((chat, at), shown) in sent.iter().zip(shown) {
-        gateway.telegram.wait_for(*chat, "for this chat.");
-        let texts = gateway.telegram.texts(*chat);
+        gateway.service.wait_for(*chat, "for this chat.");
+        let texts = gateway.service.texts(*chat);
         assert_eq!(texts.len(), 1, "{chat}: {texts:?}");
         let n: usize = texts[0].split(' ').nth(1).unwrap().parse().unwrap();
         let (asked, pieces) = &times[n];

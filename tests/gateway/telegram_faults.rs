@@ -7,32 +7,23 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::fakes::service::Fault;
-use crate::fakes::telegram::{TOKEN, TelegramServer};
+use crate::fakes::telegram::TelegramServer;
+use crate::journeys::{Gateway, walk};
 use crate::process::GatewayProcess;
+use crate::support::bench::TestDir;
 use crate::support::server::Reply;
 
 const ANN: i64 = 7;
 
-fn start(replies: Vec<Reply>, allow: &[i64]) -> (TelegramServer, GatewayProcess) {
-    let telegram = TelegramServer::start();
-    let allow: Vec<String> = allow.iter().map(|id| format!("\"{id}\"")).collect();
-    let settings = format!(
-        "[gateway.telegram]\nenabled = true\napi_url = \"{}\"\nallow = [{}]\n",
-        telegram.url(),
-        allow.join(",")
-    );
-    let process = GatewayProcess::start(replies, &settings, &[("TELEGRAM_BOT_TOKEN", TOKEN)]);
-    (telegram, process)
-}
-
-fn polls(telegram: &TelegramServer) -> usize {
-    telegram.with(|state| state.calls.iter().filter(|call| call.name == "getUpdates").count())
+fn start(replies: Vec<Reply>, allow: &[&str]) -> (TelegramServer, GatewayProcess) {
+    let Gateway { service, process } = Gateway::admitting(TestDir::new(), replies, allow, "");
+    (service, process)
 }
 
 #[test]
 fn updates_whose_numbers_begin_again_lower_are_answered_once_each_over_a_restart() {
     let replies = ["One.", "Two.", "Three."].map(Reply::chat).to_vec();
-    let (telegram, mut gateway) = start(replies, &[ANN]);
+    let (telegram, mut gateway) = start(replies, &["7"]);
     telegram.write(ANN, "one");
     telegram.wait_for(ANN, "One.");
     telegram.with(|state| state.next_update = 10);
@@ -48,15 +39,13 @@ fn updates_whose_numbers_begin_again_lower_are_answered_once_each_over_a_restart
 
 #[test]
 fn a_service_that_repeats_what_was_acknowledged_is_polled_slowly_and_answered_once() {
-    let (telegram, gateway) = start(vec![Reply::chat("One."), Reply::chat("Two.")], &[ANN]);
+    let (telegram, gateway) = start(vec![Reply::chat("One."), Reply::chat("Two.")], &["7"]);
     telegram.with(|state| state.repeats_updates = true);
     telegram.write(ANN, "one");
     telegram.wait_for(ANN, "One.");
-    let (before, begun) = (polls(&telegram), Instant::now());
-    std::thread::sleep(Duration::from_secs(2));
-    let (count, time) = (polls(&telegram) - before, begun.elapsed());
-    let most = usize::try_from(time.as_secs()).unwrap() * 5 + 5;
-    assert!(count < most, "{count} polls in {time:?}");
+    let (before, begun) = (telegram.calls("getUpdates").len(), Instant::now());
+    telegram.wait_for_calls("getUpdates", before + 10);
+    assert!(begun.elapsed() > Duration::from_secs(2), "ten polls in {:?}", begun.elapsed());
     telegram.write(ANN, "two");
     telegram.wait_for(ANN, "Two.");
     assert_eq!(gateway.model.requests().len(), 2);
@@ -64,28 +53,23 @@ fn a_service_that_repeats_what_was_acknowledged_is_polled_slowly_and_answered_on
 
 #[test]
 fn a_sticker_is_answered_with_what_can_be_read_and_a_voice_message_is_a_file() {
-    let (telegram, gateway) = start(vec![Reply::chat("Heard.")], &[ANN]);
+    let replies = vec![Reply::chat("Kept."), Reply::chat("Heard.")];
+    let (telegram, gateway) = start(replies, &["7"]);
     telegram.send(ANN, json!({ "sticker": { "file_id": "s", "emoji": "x", "file_size": -1 } }));
     telegram.wait_for(ANN, "I can read text, images and files.");
     assert_eq!(gateway.model.requests().len(), 0);
     telegram.send_file(ANN, "kept", b"OggS\x00\xff", "");
+    telegram.wait_for(ANN, "Kept.");
     let voice = json!({ "file_id": "file-0", "duration": 2, "file_size": -6 });
     telegram.send(ANN, json!({ "voice": voice, "caption": "what do I say?" }));
     telegram.wait_for(ANN, "Heard.");
-    let asked = |part: &str| {
-        let requests = gateway.model.requests();
-        requests.iter().any(|request| request.json().to_string().contains(part))
-    };
-    let until = Instant::now() + Duration::from_secs(30);
-    while !asked("voice.ogg") {
-        assert!(Instant::now() < until, "the model was not told of the file");
-    }
-    assert!(asked("what do I say?"));
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(asked.contains("voice.ogg") && asked.contains("what do I say?"), "{asked}");
 }
 
 #[test]
 fn a_message_whose_id_the_answer_does_not_tell_is_sent_again() {
-    let (telegram, _gateway) = start(vec![Reply::chat("One.")], &[ANN]);
+    let (telegram, _gateway) = start(vec![Reply::chat("One.")], &["7"]);
     telegram.with(|state| state.answers_without_id = 1);
     telegram.write(ANN, "one");
     telegram.wait_for(ANN, "One.");
@@ -93,7 +77,7 @@ fn a_message_whose_id_the_answer_does_not_tell_is_sent_again() {
 
 #[test]
 fn a_token_that_is_refused_once_after_it_was_accepted_ends_nothing() {
-    let (telegram, mut gateway) = start(vec![Reply::chat("One."), Reply::chat("Two.")], &[ANN]);
+    let (telegram, mut gateway) = start(vec![Reply::chat("One."), Reply::chat("Two.")], &["7"]);
     telegram.write(ANN, "one");
     telegram.wait_for(ANN, "One.");
     for status in [401, 404] {
@@ -102,17 +86,15 @@ fn a_token_that_is_refused_once_after_it_was_accepted_ends_nothing() {
     telegram.plan("sendMessage", Fault::Status(401));
     telegram.write(ANN, "two");
     telegram.wait_for(ANN, "Two.");
-    telegram.wait("the refusals", |state| state.faults.is_empty().then_some(()));
+    telegram.wait_for_faults();
     assert_eq!(gateway.stop().0, Some(0));
 }
 
 #[test]
 fn the_start_names_each_service_once_it_is_connected_and_warns_if_no_user_may_talk() {
-    for (allow, warns) in [(&[ANN][..], false), (&[], true)] {
+    for (allow, warns) in [(&["7"][..], false), (&[], true)] {
         let (telegram, mut gateway) = start(Vec::new(), allow);
-        telegram.wait("a poll", |state| {
-            state.calls.iter().any(|call| call.name == "getUpdates").then_some(())
-        });
+        telegram.wait_for_calls("getUpdates", 1);
         let (code, text) = gateway.stop();
         assert_eq!(code, Some(0), "{text}");
         assert!(text.contains("Telegram: connected as avocet_bot\n"), "{text}");
@@ -123,10 +105,8 @@ fn the_start_names_each_service_once_it_is_connected_and_warns_if_no_user_may_ta
 /// The program ended after a chat began its first conversation, and before that was saved.
 #[test]
 fn a_conversation_that_was_never_saved_begins_afresh_without_a_warning() {
-    let (telegram, mut gateway) = start(vec![Reply::chat("Here.")], &[ANN]);
-    telegram.wait("a poll", |state| {
-        state.calls.iter().any(|call| call.name == "getUpdates").then_some(())
-    });
+    let (telegram, mut gateway) = start(vec![Reply::chat("Here.")], &["7"]);
+    telegram.wait_for_calls("getUpdates", 1);
     gateway.kill();
     let ledger = ledger_file(&gateway.dir.path("avocet"));
     let sender = json!({ "id": "7", "name": "Ann", "language": null, "is_bot": false });
@@ -153,9 +133,4 @@ fn a_conversation_that_was_never_saved_begins_afresh_without_a_warning() {
 fn ledger_file(folder: &std::path::Path) -> PathBuf {
     let found = walk(folder).into_iter().find(|file| file.ends_with("telegram.jsonl"));
     found.unwrap_or_else(|| panic!("no ledger in {}", folder.display()))
-}
-
-fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }

@@ -2,12 +2,14 @@
 //! whose question, what waits, and what is written down.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::fakes::service::Fault;
 use crate::fakes::telegram::{TOKEN, TelegramServer};
+use crate::journeys::Gateway;
 use crate::process::{GatewayProcess, data, touch};
+use crate::support::bench::TestDir;
 use crate::support::server::Reply;
 
 const ANN: i64 = 7;
@@ -17,14 +19,10 @@ const STRANGER: i64 = 666;
 const GROUP: i64 = -5;
 
 fn start(replies: Vec<Reply>, settings: &str) -> (TelegramServer, GatewayProcess) {
-    let telegram = TelegramServer::start();
-    let settings = format!(
-        "[gateway.telegram]\nenabled = true\napi_url = \"{}\"\nallow = [\"{ANN}\", \"{BOB}\"]\n\
-         admins = [\"{ADMIN}\"]\n{settings}",
-        telegram.url()
-    );
-    let process = GatewayProcess::start(replies, &settings, &[("TELEGRAM_BOT_TOKEN", TOKEN)]);
-    (telegram, process)
+    let settings = format!("admins = [\"{ADMIN}\"]\n{settings}");
+    let Gateway { service, process } =
+        Gateway::admitting(TestDir::new(), replies, &["7", "8"], &settings);
+    (service, process)
 }
 
 #[test]
@@ -184,23 +182,6 @@ fn a_message_that_came_after_a_file_is_answered_when_the_file_is_stopped() {
     telegram.wait_for(ANN, "Heard.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains("a word after it") && !request.contains("unwanted"), "{request}");
-}
-
-#[test]
-fn a_silent_client_of_the_health_port_keeps_no_probe_waiting() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let settings = format!("\n[gateway]\nhealth_port = {port}\n");
-    let (telegram, _gateway) = start(vec![Reply::chat("Hello.")], &settings);
-    telegram.write(ANN, "hi");
-    telegram.wait_for(ANN, "Hello.");
-    let _silent = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let mut probe = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    // The silent one is given up after five seconds.
-    probe.set_read_timeout(Some(std::time::Duration::from_secs(3))).unwrap();
-    probe.write_all(b"GET /healthz HTTP/1.1\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    probe.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[test]

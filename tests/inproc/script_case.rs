@@ -54,11 +54,6 @@ impl Case {
         self
     }
 
-    pub fn raw(mut self, replies: Value) -> Case {
-        self.replies = replies.as_array().unwrap().clone();
-        self
-    }
-
     pub fn untrusted(mut self) -> Case {
         self.trusted = false;
         self

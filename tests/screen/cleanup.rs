@@ -149,32 +149,6 @@ fn a_program_for_another_architecture_is_reported_and_reaches_no_shell() {
 }
 
 #[test]
-fn exiting_is_quick_whatever_signals_a_child_ignores() {
-    let bench = TestDir::new();
-    let deaf = bench.work().join("deaf.sh");
-    let lines = "#!/bin/sh\ntrap '' INT TERM HUP\necho $$ > pid\nwhile :; do sleep 1; done\n";
-    fs::write(&deaf, lines).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&deaf, mode).unwrap();
-    let model = bench.script(&[&cmd("./deaf.sh", &[]), DONE]);
-    let mut screen = bench.screen(&model);
-    screen.wait_for("scripted");
-    screen.press("go\r");
-    screen.wait_for("Run this?");
-    let pid = || fs::read_to_string(bench.work().join("pid")).ok()?.trim().parse::<i32>().ok();
-    // A question takes no keys in its first moment.
-    std::thread::sleep(Duration::from_millis(1500));
-    screen.press("y");
-    wait_until("the child runs", || pid().is_some());
-    let began = Instant::now();
-    screen.signal("TERM");
-    screen.wait_for_exit();
-    // Two signals have two seconds each otherwise.
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
-    assert!(!Path::new(&format!("/proc/{}", pid().unwrap())).exists(), "the child is gone");
-}
-
-#[test]
 fn too_few_descriptors_give_one_sentence_and_a_failure_code() {
     let bench = TestDir::new();
     let envs = bench.envs_with_temp();

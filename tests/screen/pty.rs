@@ -374,14 +374,15 @@ fn a_blocked_step_is_refused_on_the_screen_and_does_not_run() {
 #[test]
 fn escape_ends_a_hanging_child_and_its_process_tree() {
     let bench = TestDir::new();
-    let server = Server::start(vec![commands(&[("sleep", &["987654"])]), Reply::chat("unused")]);
+    let server =
+        Server::start(vec![commands(&[("sleep", &[&own_seconds(1)])]), Reply::chat("unused")]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
     screen.answer("Run this?", "y");
     screen.wait_for("Running");
-    wait_until("the child runs", || sleeps("987654") == 1);
+    wait_until("the child runs", || sleeps(&own_seconds(1)) == 1);
     screen.press("\x1b");
-    wait_until("the child is gone", || sleeps("987654") == 0);
+    wait_until("the child is gone", || sleeps(&own_seconds(1)) == 0);
     leave(&mut screen);
 }
 
@@ -393,6 +394,11 @@ fn wait_until(what: &str, so: impl Fn() -> bool) {
         assert!(Instant::now() < deadline, "{what}: not so after 15 s");
         std::thread::yield_now();
     }
+}
+
+/// An argument of a program that no other run of the tests starts.
+fn own_seconds(number: u64) -> String {
+    (2_100_000_000 + u64::from(std::process::id()) * 10 + number).to_string()
 }
 
 /// How many programs with this last argument run.
@@ -456,15 +462,15 @@ fn many_resizes_end_in_a_clean_frame() {
 #[test]
 fn a_signal_ends_everything_and_restores_the_terminal() {
     let bench = TestDir::new();
-    let server = Server::start(vec![commands(&[("sleep", &["987655"])])]);
+    let server = Server::start(vec![commands(&[("sleep", &[&own_seconds(2)])])]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
     screen.answer("Run this?", "y");
     screen.wait_for("Running");
-    wait_until("the child runs", || sleeps("987655") == 1);
+    wait_until("the child runs", || sleeps(&own_seconds(2)) == 1);
     screen.signal("TERM");
     screen.wait_for_exit();
-    wait_until("the child is gone", || sleeps("987655") == 0);
+    wait_until("the child is gone", || sleeps(&own_seconds(2)) == 0);
     assert_eq!(screen.modes(), Modes::default());
 }
 

@@ -7,6 +7,7 @@
 //! | `script.ai.yaml` | the script that is run |
 //! | another file name | a file beside it |
 //! | `args` | the arguments, as JSON |
+//! | `person` | `trusts`: whether the folder is trusted (it is where this is left out); `approves`: whether questions are answered with yes |
 //! | `llm` | the replies of the model in their order, as JSON: a text, or an object as a server sends it |
 //! | `expect` | what must come of it, as JSON; `tests/inproc/scripts.rs` lists the keys |
 
@@ -24,7 +25,7 @@ pub struct ScriptCase {
 }
 
 /// Blocks that are no files beside the script.
-const DATA: [&str; 3] = ["args", "llm", "expect"];
+const DATA: [&str; 4] = ["args", "person", "llm", "expect"];
 
 impl ScriptCase {
     fn new(file: &str, title: &str) -> ScriptCase {

@@ -212,10 +212,16 @@ struct Shared {
     freed: Condvar,
 }
 
-/// Where nobody listens any more.
+/// A port at which nobody listens, outside of those that the system hands out: another test would
+/// get it otherwise.
+pub fn free_port() -> u16 {
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    std::iter::repeat_with(|| fastrand::u16(10_000..32_000)).find(is_free).unwrap()
+}
+
+/// An address at which nobody listens.
 pub fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}/v1", listener.local_addr().unwrap())
+    format!("http://127.0.0.1:{}/v1", free_port())
 }
 
 impl Server {

@@ -33,11 +33,18 @@ pub struct SlackPatience {
     pub silence: Duration,
     /// After so long without a connection it may have given up delivering.
     pub redelivery: Duration,
+    /// It counts an envelope as failed after 3 s. Usually an envelope is acknowledged as soon as its
+    /// message is stored; this is the longest that is waited for that.
+    pub storing: Duration,
 }
 
 impl Default for SlackPatience {
     fn default() -> SlackPatience {
-        SlackPatience { silence: Duration::from_secs(30), redelivery: Duration::from_secs(60) }
+        SlackPatience {
+            silence: Duration::from_secs(30),
+            redelivery: Duration::from_secs(60),
+            storing: Duration::from_millis(2200),
+        }
     }
 }
 
@@ -401,7 +408,8 @@ impl SlackLink {
         match self.reader().read(&envelope.kind, envelope.payload) {
             Some(message) => {
                 let received = self.receive(message);
-                wire.unacknowledged.push(envelope.id, self.cursor.number, Instant::now());
+                let until = Instant::now() + self.patience.storing;
+                wire.unacknowledged.push(envelope.id, self.cursor.number, until);
                 self.end.deliver(received);
                 Ok(())
             }

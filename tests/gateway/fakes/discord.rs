@@ -18,17 +18,13 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::service::{
-    Call, Fault, Listener, PATIENCE, PlannedFault, Watched, broken, form_parts, planned_fault,
-    token, unreadable,
+    FakeService, Fault, ServiceState, Traffic, Watched, broken, form_parts, text, token, unreadable,
 };
 
 pub const TOKEN: &str = "MTIz.test.discord-secret";
 pub const APPLICATION: &str = "900";
 /// The bot as a user.
 pub const BOT_USER: &str = "900";
-
-/// The time in which an interaction must be answered.
-pub const CALLBACK_TIME: Duration = Duration::from_secs(3);
 
 const MESSAGE_CONTENT: u64 = 1 << 15;
 const DIRECT_MESSAGES: u64 = 1 << 12;
@@ -52,7 +48,8 @@ pub struct Message {
     pub nonce: Option<String>,
     pub file_names: Vec<String>,
     pub allowed_mentions: Value,
-    event: Value,
+    /// As the service tells of it.
+    pub event: Value,
 }
 
 impl Message {
@@ -64,15 +61,13 @@ impl Message {
     }
 }
 
-/// Something that a user did to which the bot must answer in time.
+/// Something that a user did to which the bot must answer.
 #[derive(Clone, Debug)]
 pub struct Interaction {
     pub id: String,
     pub token: String,
     pub channel: String,
-    pub at: Instant,
-    /// After how long the first answer came, and what it was.
-    pub answered: Option<Duration>,
+    /// The first answer.
     pub callback: Value,
     /// The message that its button is of.
     message: Option<String>,
@@ -100,12 +95,11 @@ struct Session {
 
 #[derive(Debug, Default)]
 pub struct World {
-    pub calls: Vec<Call>,
+    pub traffic: Traffic,
     pub messages: Vec<Message>,
     pub interactions: Vec<Interaction>,
     pub commands: Value,
     pub files: BTreeMap<String, (String, Vec<u8>)>,
-    pub faults: Vec<PlannedFault>,
     /// Logins, resumptions that were accepted, and heartbeats.
     pub identified: usize,
     pub resumed: usize,
@@ -121,113 +115,69 @@ pub struct World {
     pub allows_message_content: bool,
     sessions: Vec<Session>,
     buckets: HashMap<String, (Instant, u64)>,
-    base: String,
     number: u64,
-    revoked: bool,
-    /// Logins that were refused.
-    refused: usize,
 }
 
 type Shared = Arc<Watched<World>>;
 
-#[derive(Debug)]
-pub struct DiscordServer {
-    listener: Option<Listener>,
-    pub world: Shared,
+pub type DiscordServer = FakeService<World>;
+
+impl ServiceState for World {
+    const API: &'static str = "/api/v10";
+
+    fn new() -> World {
+        let heartbeat = Duration::from_millis(41_250);
+        World { heartbeat, number: 1_000, ..World::default() }
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.traffic
+    }
+
+    fn router(world: &Shared) -> Router {
+        Router::new()
+            .route("/", get(gateway))
+            .route("/attachments/{id}", get(attachment))
+            .route("/api/v10/{*path}", any(rest))
+            .with_state(Arc::clone(world))
+    }
+
+    fn is_connected(&self) -> bool {
+        self.live().is_some()
+    }
+
+    /// Sessions stay.
+    fn disconnect(&mut self) {
+        self.sessions.iter_mut().for_each(|session| session.socket = None);
+    }
 }
 
 impl DiscordServer {
-    pub fn start() -> DiscordServer {
-        let world = Arc::new(Watched::new(World {
-            heartbeat: Duration::from_millis(41_250),
-            number: 1_000,
-            ..World::default()
-        }));
-        let listener = Listener::start(|address| {
-            world.with(|world| world.base = address.to_string());
-            router(&world)
-        });
-        DiscordServer { listener: Some(listener), world }
-    }
-
-    /// The base of the REST interface.
-    pub fn api_url(&self) -> String {
-        format!("http://{}/api/v10", self.world.with(|world| world.base.clone()))
-    }
-
-    /// Nobody listens any more; all connections break. Sessions stay.
-    pub fn go_down(&mut self) {
-        self.listener = None;
-        self.world.with(|world| world.sessions.iter_mut().for_each(|s| s.socket = None));
-    }
-
-    pub fn come_back(&mut self) {
-        let address = self.world.with(|world| world.base.parse().unwrap());
-        self.listener = Some(Listener::start_at(address, |_| router(&self.world)));
-    }
-
-    pub fn revoke_token(&self) {
-        self.world.with(|world| world.revoked = true);
-    }
-
-    /// Refuses the token once more, and accepts it then.
-    pub fn refuse_token_once(&self, interrupt: impl FnOnce()) {
-        let before = self.world.with(|world| {
-            world.revoked = true;
-            world.refused
-        });
-        interrupt();
-        self.world.wait("a refusal", |world| (world.refused > before).then_some(()));
-        self.world.with(|world| world.revoked = false);
-    }
-
-    pub fn plan(&self, call: &str, fault: Fault) {
-        let call = call.to_owned();
-        self.world.with(|world| world.faults.push(PlannedFault { call, fault }));
-    }
-
-    pub fn wait_until_connected(&self) {
-        let live = |world: &mut World| world.live().map(|_| ());
-        self.world.wait("a session", live);
-    }
-
     pub fn wait_for_identify(&self, number: usize) {
         let enough = |w: &mut World| (w.identified >= number && w.live().is_some()).then_some(());
-        self.world.wait("another login", enough);
+        self.wait("another login", enough);
     }
 
     pub fn wait_for_resume(&self, number: usize) {
         let enough = |w: &mut World| (w.resumed >= number && w.live().is_some()).then_some(());
-        self.world.wait("a resumed session", enough);
+        self.wait("a resumed session", enough);
     }
 
     /// Waits for a message of the bot that `fits`.
     pub fn wait_for_message(&self, what: &str, fits: impl Fn(&Message) -> bool) -> Message {
-        let find = |world: &mut World| {
-            world.messages.iter().rev().find(|m| m.author == BOT_USER && fits(m)).cloned()
-        };
-        match self.world.wait_for(PATIENCE, find) {
-            Some(message) => message,
-            None => panic!("no message with {what}: {:#?}", self.messages()),
-        }
+        self.wait(what, |world| world.messages_of_the_bot().filter(|m| fits(m)).last().cloned())
     }
 
     /// All messages of the bot.
     pub fn messages(&self) -> Vec<Message> {
-        let ours = |m: &&Message| m.author == BOT_USER;
-        self.world.with(|world| world.messages.iter().filter(ours).cloned().collect())
+        self.with(|world| world.messages_of_the_bot().cloned().collect())
     }
 
-    pub fn calls(&self, part: &str) -> Vec<Call> {
-        let fits = |call: &&Call| call.name.contains(part);
-        self.world.with(|world| world.calls.iter().filter(fits).cloned().collect())
-    }
-
-    /// Waits until this interaction is answered; returns how long that took, and the answer.
-    pub fn wait_for_callback(&self, id: &str) -> (Duration, Value) {
-        self.world.wait("an answer to an interaction", |world| {
+    /// Waits until this interaction is answered; returns the answer.
+    pub fn wait_for_callback(&self, id: &str) -> Value {
+        self.wait("an answer to an interaction", |world| {
             let known = world.interactions.iter().find(|known| known.id == id)?;
-            Some((known.answered?, known.callback.clone()))
+            (!known.callback.is_null()).then(|| known.callback.clone())
         })
     }
 
@@ -255,9 +205,9 @@ impl DiscordServer {
         kind: &str,
         bytes: &[u8],
     ) -> String {
-        let attachment = self.world.with(|world| {
+        let attachment = self.with(|world| {
             let id = world.next();
-            let url = format!("http://{}/attachments/{id}", world.base);
+            let url = format!("http://{}/attachments/{id}", world.traffic.base);
             world.files.insert(id.clone(), (name.to_owned(), bytes.to_vec()));
             json!([{ "id": id, "filename": name, "content_type": kind, "size": bytes.len(),
                 "url": url, "proxy_url": url }])
@@ -274,7 +224,7 @@ impl DiscordServer {
         mentions_bot: bool,
         attachments: &Value,
     ) -> String {
-        self.world.with(|world| {
+        self.with(|world| {
             let id = world.next();
             let mentions = if mentions_bot {
                 json!([{ "id": BOT_USER, "username": "avocet", "bot": true }])
@@ -348,7 +298,7 @@ impl DiscordServer {
         data: Value,
         message: Option<&Message>,
     ) -> String {
-        self.world.with(|world| {
+        self.with(|world| {
             let id = world.next();
             let token = format!("interaction-secret-{id}");
             let person = json!({ "id": user, "username": format!("user{user}") });
@@ -372,8 +322,6 @@ impl DiscordServer {
                 id: id.clone(),
                 token,
                 channel: channel.into(),
-                at: Instant::now(),
-                answered: None,
                 callback: Value::Null,
                 message: message.map(|message| message.id.clone()),
                 original: None,
@@ -385,7 +333,7 @@ impl DiscordServer {
 
     /// Everything that was ever sent, once more and backwards, as new events.
     pub fn repeat_everything_backwards(&self) {
-        self.world.with(|world| {
+        self.with(|world| {
             let events = world.sessions.iter().flat_map(|session| session.events.clone());
             let events: Vec<Value> = events.collect();
             for event in events.iter().rev().filter(|event| event["t"] != "READY") {
@@ -401,7 +349,7 @@ impl DiscordServer {
 
     /// The session is invalid; `can_resume` as the service says it.
     pub fn invalidate(&self, can_resume: bool) {
-        self.world.with(|world| {
+        self.with(|world| {
             if !can_resume {
                 world.sessions.iter_mut().for_each(|session| session.can_resume = false);
             }
@@ -424,7 +372,7 @@ impl DiscordServer {
     }
 
     pub fn forget_sessions(&self) {
-        self.world.with(|w| w.sessions.iter_mut().for_each(|session| session.can_resume = false));
+        self.with(|w| w.sessions.iter_mut().for_each(|session| session.can_resume = false));
     }
 
     pub fn send_raw(&self, frame: Value) {
@@ -432,7 +380,7 @@ impl DiscordServer {
     }
 
     fn to_sockets(&self, what: impl Fn() -> ToSocket) {
-        self.world.with(|world| {
+        self.with(|world| {
             for session in &world.sessions {
                 // A socket that is gone hears nothing.
                 let _ = session.socket.as_ref().map(|socket| socket.send(what()));
@@ -442,6 +390,10 @@ impl DiscordServer {
 }
 
 impl World {
+    pub fn messages_of_the_bot(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(|message| message.author == BOT_USER)
+    }
+
     fn next(&mut self) -> String {
         // Snowflakes: milliseconds in the upper bits.
         self.number += 1;
@@ -481,15 +433,6 @@ impl World {
         }
     }
 }
-
-fn router(world: &Shared) -> Router {
-    Router::new()
-        .route("/", get(gateway))
-        .route("/attachments/{id}", get(attachment))
-        .route("/api/v10/{*path}", any(rest))
-        .with_state(Arc::clone(world))
-}
-
 async fn gateway(
     State(world): State<Shared>,
     Query(query): Query<HashMap<String, String>>,
@@ -599,8 +542,8 @@ impl World {
                 self.heartbeats += 1;
                 Heard::Answer(vec![json!({ "op": 11, "d": null })])
             }
-            Some(2 | 6) if self.revoked || frame["d"]["token"] != TOKEN => {
-                self.refused += 1;
+            Some(2 | 6) if self.traffic.is_revoked || frame["d"]["token"] != TOKEN => {
+                self.traffic.refused += 1;
                 Heard::Close(4004)
             }
             Some(2) if own.is_some() => Heard::Close(4005),
@@ -628,7 +571,7 @@ impl World {
         let id = format!("session-{}", self.next());
         let ready = json!({ "op": 0, "t": "READY", "s": 1, "d": {
             "v": 10, "user": { "id": BOT_USER, "username": "avocet", "bot": true }, "guilds": [],
-            "session_id": id, "resume_gateway_url": format!("ws://{}", self.base),
+            "session_id": id, "resume_gateway_url": format!("ws://{}", self.traffic.base),
             "application": { "id": APPLICATION, "flags": 0 }, "shard": [0, 1],
         }});
         *own = Some(id.clone());
@@ -705,11 +648,7 @@ async fn rest(
 ) -> Response {
     let (args, files) = arguments(&headers, &body);
     let name = format!("{method} /{path}");
-    let fault = world.with(|world| {
-        let fault = planned_fault(&mut world.faults, &name);
-        world.calls.push(Call { name: name.clone(), body: args.clone() });
-        fault
-    });
+    let fault = world.with(|world| world.traffic.receive(&name, &args));
     if let Some(answer) = fault.and_then(faulty) {
         return answer;
     }
@@ -722,8 +661,9 @@ async fn rest(
         return StatusCode::FORBIDDEN.into_response();
     }
     let is_interaction = path.starts_with("interactions/") || path.starts_with("webhooks/");
-    let allowed =
-        world.with(|world| !world.revoked && (is_interaction || token(&headers, "Bot") == TOKEN));
+    let allowed = world.with(|world| {
+        !world.traffic.is_revoked && (is_interaction || token(&headers, "Bot") == TOKEN)
+    });
     if !allowed {
         return (
             StatusCode::UNAUTHORIZED,
@@ -816,7 +756,7 @@ impl World {
             ("GET", ["gateway", "bot"]) => (
                 200,
                 json!({
-                    "url": format!("ws://{}", self.base), "shards": 1,
+                    "url": format!("ws://{}", self.traffic.base), "shards": 1,
                     "session_start_limit": { "total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1 },
                 }),
             ),
@@ -943,17 +883,13 @@ impl World {
         let Some(known) = self.interaction(token).filter(|known| known.id == id) else {
             return unknown();
         };
-        if known.at.elapsed() > CALLBACK_TIME {
-            return unknown();
-        }
-        if known.answered.is_some() {
+        if !known.callback.is_null() {
             return error(400, 40_060, "Interaction has already been acknowledged.");
         }
         let kind = args["type"].as_u64();
         if kind == Some(8) && args["data"]["choices"].as_array().is_none_or(|all| all.len() > 25) {
             return error(400, 50_035, "Invalid Form Body");
         }
-        known.answered = Some(known.at.elapsed());
         known.callback = args.clone();
         let (channel, id, message) =
             (known.channel.clone(), known.id.clone(), known.message.clone());
@@ -980,7 +916,8 @@ impl World {
         if let Some(wrong) = invalid(args, !files.is_empty()) {
             return wrong;
         }
-        let Some(known) = self.interaction(token).filter(|known| known.answered.is_some()).cloned()
+        let Some(known) =
+            self.interaction(token).filter(|known| !known.callback.is_null()).cloned()
         else {
             return error(404, 10_015, "Unknown Webhook");
         };
@@ -1000,7 +937,8 @@ impl World {
         if let Some(wrong) = invalid(args, !files.is_empty()) {
             return wrong;
         }
-        let Some(known) = self.interaction(token).filter(|known| known.answered.is_some()).cloned()
+        let Some(known) =
+            self.interaction(token).filter(|known| !known.callback.is_null()).cloned()
         else {
             return error(404, 10_015, "Unknown Webhook");
         };
@@ -1045,12 +983,4 @@ fn invalid(args: &Value, has_files: bool) -> Option<Answer> {
         && rows.len() <= 5
         && rows.iter().all(row_fits);
     (!fits).then(|| error(400, 50_035, "Invalid Form Body"))
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }

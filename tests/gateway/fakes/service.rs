@@ -2,7 +2,7 @@
 //! tests can await, and the faults that a service is told to have.
 
 use std::net::SocketAddr;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -17,19 +17,18 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A router on a random loopback port. Dropped, it breaks every connection.
 #[derive(Debug)]
-pub struct Listener {
-    pub address: SocketAddr,
+struct Listener {
     stop: Option<(oneshot::Sender<()>, std::thread::JoinHandle<()>)>,
 }
 
 impl Listener {
     /// Serves what `router` makes of the address.
-    pub fn start(router: impl FnOnce(SocketAddr) -> Router) -> Listener {
+    fn start(router: impl FnOnce(SocketAddr) -> Router) -> Listener {
         Listener::start_at("127.0.0.1:0".parse().unwrap(), router)
     }
 
     /// The same at this address, where an earlier one was.
-    pub fn start_at(at: SocketAddr, router: impl FnOnce(SocketAddr) -> Router) -> Listener {
+    fn start_at(at: SocketAddr, router: impl FnOnce(SocketAddr) -> Router) -> Listener {
         let listener = std::net::TcpListener::bind(at).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
@@ -47,7 +46,7 @@ impl Listener {
             });
             runtime.shutdown_background();
         });
-        Listener { address, stop: Some((stop, thread)) }
+        Listener { stop: Some((stop, thread)) }
     }
 }
 
@@ -69,10 +68,6 @@ pub struct Watched<T> {
 }
 
 impl<T> Watched<T> {
-    pub fn new(state: T) -> Watched<T> {
-        Watched { state: Mutex::new(state), changed: Condvar::new() }
-    }
-
     /// Reads or changes the state.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         let out = work(&mut self.state.lock().unwrap());
@@ -81,23 +76,19 @@ impl<T> Watched<T> {
     }
 
     /// Waits until `look` finds something.
-    pub fn wait<R>(&self, what: &str, look: impl FnMut(&mut T) -> Option<R>) -> R {
-        self.wait_for(PATIENCE, look).unwrap_or_else(|| panic!("never happened: {what}"))
-    }
-
-    /// The same for at most this long.
-    pub fn wait_for<R>(
-        &self,
-        patience: Duration,
-        mut look: impl FnMut(&mut T) -> Option<R>,
-    ) -> Option<R> {
-        let until = Instant::now() + patience;
+    pub fn wait<R>(&self, what: &str, mut look: impl FnMut(&mut T) -> Option<R>) -> R {
+        let until = Instant::now() + PATIENCE;
         let mut state = self.state.lock().unwrap();
         loop {
             if let Some(found) = look(&mut state) {
-                return Some(found);
+                return found;
             }
-            let left = until.checked_duration_since(Instant::now())?;
+            let left = until.checked_duration_since(Instant::now());
+            // Unlocked, so that the state can still be read.
+            let Some(left) = left else {
+                drop(state);
+                panic!("never happened: {what}");
+            };
             state = self.changed.wait_timeout(state, left).unwrap().0;
         }
     }
@@ -138,10 +129,149 @@ pub struct PlannedFault {
     pub fault: Fault,
 }
 
-/// Takes the first fault that is planned for this call.
-pub fn planned_fault(planned: &mut Vec<PlannedFault>, call: &str) -> Option<Fault> {
-    let at = planned.iter().position(|planned| call.contains(&planned.call))?;
-    Some(planned.remove(at).fault)
+/// What every service keeps: the calls that came, the faults that are to come, and its address.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    pub calls: Vec<Call>,
+    pub faults: Vec<PlannedFault>,
+    /// Host and port.
+    pub base: String,
+    /// Any token is refused.
+    pub is_revoked: bool,
+    /// How many were refused for that.
+    pub refused: usize,
+}
+
+impl Traffic {
+    /// Keeps a call, and takes the first fault that is planned for it.
+    pub fn receive(&mut self, name: &str, body: &Value) -> Option<Fault> {
+        self.calls.push(Call { name: name.to_owned(), body: body.clone() });
+        let at = self.faults.iter().position(|planned| name.contains(&planned.call))?;
+        Some(self.faults.remove(at).fault)
+    }
+
+    pub fn calls_of(&self, part: &str) -> impl Iterator<Item = &Call> {
+        self.calls.iter().filter(move |call| call.name.contains(part))
+    }
+}
+
+/// What a service knows.
+pub trait ServiceState: Send + Sized + 'static {
+    /// The path of its interface.
+    const API: &'static str;
+
+    fn new() -> Self;
+
+    fn traffic(&mut self) -> &mut Traffic;
+
+    fn router(shared: &Arc<Watched<Self>>) -> Router;
+
+    /// Whether the bot hears what users do.
+    fn is_connected(&self) -> bool {
+        true
+    }
+
+    /// Forgets its connections, which broke.
+    fn disconnect(&mut self) {}
+}
+
+/// A service on loopback.
+#[derive(Debug)]
+pub struct FakeService<T> {
+    listener: Option<Listener>,
+    shared: Arc<Watched<T>>,
+}
+
+/// What every service can do.
+pub trait Service {
+    fn start() -> Self;
+
+    fn api_url(&self) -> String;
+
+    /// Before that, what users do may reach nobody.
+    fn wait_until_connected(&self);
+}
+
+impl<T: ServiceState> Service for FakeService<T> {
+    fn start() -> FakeService<T> {
+        let shared = Arc::new(Watched { state: Mutex::new(T::new()), changed: Condvar::new() });
+        let listener = Listener::start(|address| {
+            shared.with(|state| state.traffic().base = address.to_string());
+            T::router(&shared)
+        });
+        FakeService { listener: Some(listener), shared }
+    }
+
+    fn api_url(&self) -> String {
+        format!("http://{}{}", self.base(), T::API)
+    }
+
+    fn wait_until_connected(&self) {
+        self.wait("a connection", |state| state.is_connected().then_some(()));
+    }
+}
+
+impl<T: ServiceState> FakeService<T> {
+    fn base(&self) -> String {
+        self.with(|state| state.traffic().base.clone())
+    }
+
+    /// Nobody listens any more; all connections break.
+    pub fn go_down(&mut self) {
+        self.listener = None;
+        self.with(T::disconnect);
+    }
+
+    /// Listens again at the same address.
+    pub fn come_back(&mut self) {
+        let address = self.base().parse().unwrap();
+        self.listener = Some(Listener::start_at(address, |_| T::router(&self.shared)));
+    }
+
+    /// Any token is refused from now on.
+    pub fn revoke_tokens(&self) {
+        self.with(|state| state.traffic().is_revoked = true);
+    }
+
+    /// Refuses the tokens once more, after what interrupts the connection, and accepts them then.
+    pub fn refuse_tokens_once(&self, interrupt: impl FnOnce()) {
+        self.revoke_tokens();
+        let before = self.with(|state| state.traffic().refused);
+        interrupt();
+        self.wait("a refusal", |state| (state.traffic().refused > before).then_some(()));
+        self.with(|state| state.traffic().is_revoked = false);
+    }
+
+    /// A fault for the next call whose name contains `call`.
+    pub fn plan(&self, call: &str, fault: Fault) {
+        let call = call.to_owned();
+        self.with(|state| state.traffic().faults.push(PlannedFault { call, fault }));
+    }
+
+    /// The calls so far whose names contain `part`.
+    pub fn calls(&self, part: &str) -> Vec<Call> {
+        self.with(|state| state.traffic().calls_of(part).cloned().collect())
+    }
+
+    /// Waits for so many calls whose names contain `part`.
+    pub fn wait_for_calls(&self, part: &str, count: usize) {
+        self.wait(part, |state| (state.traffic().calls_of(part).count() >= count).then_some(()));
+    }
+
+    /// Waits until every fault that was planned has happened.
+    pub fn wait_for_faults(&self) {
+        self.wait("the faults", |state| state.traffic().faults.is_empty().then_some(()));
+    }
+
+    /// Reads or changes the state.
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        self.shared.with(work)
+    }
+
+    /// Waits until `look` finds something.
+    pub fn wait<R>(&self, what: &str, look: impl FnMut(&mut T) -> Option<R>) -> R {
+        self.shared.wait(what, look)
+    }
 }
 
 /// A client that others published, run by `node`. It ends when dropped.
@@ -222,4 +352,13 @@ fn form_part(part: &[u8]) -> Option<FormPart> {
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
+}
+
+/// A text, or another value as JSON.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
 }

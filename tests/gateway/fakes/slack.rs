@@ -17,8 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::service::{
-    Call, Fault, Listener, PATIENCE, PlannedFault, Watched, broken, planned_fault, token,
-    unreadable,
+    FakeService, Fault, ServiceState, Traffic, Watched, broken, text, token, unreadable,
 };
 
 pub const APP_TOKEN: &str = "xapp-1-A1-test-secret";
@@ -116,7 +115,7 @@ enum ToSocket {
 
 #[derive(Debug, Default)]
 pub struct Workspace {
-    pub calls: Vec<Call>,
+    pub traffic: Traffic,
     pub messages: Vec<Message>,
     pub envelopes: Vec<Envelope>,
     pub files: BTreeMap<String, SharedFile>,
@@ -127,7 +126,6 @@ pub struct Workspace {
     pub connected: usize,
     /// Frames of the app that are no acknowledgement of anything.
     pub stray: Vec<String>,
-    pub faults: Vec<PlannedFault>,
     /// The shortest time between two messages in a channel; more often is refused.
     pub pace: Option<Duration>,
     /// Channels in which the bot may not write.
@@ -135,104 +133,73 @@ pub struct Workspace {
     sockets: Vec<(usize, mpsc::UnboundedSender<ToSocket>)>,
     tickets: Vec<String>,
     posted: HashMap<String, Instant>,
-    base: String,
     number: usize,
-    revoked: bool,
-    /// Calls that were refused for that.
-    refused: usize,
 }
 
-#[derive(Debug)]
-pub struct SlackServer {
-    listener: Option<Listener>,
-    pub workspace: Arc<Watched<Workspace>>,
-}
+pub type SlackServer = FakeService<Workspace>;
 
 type Shared = Arc<Watched<Workspace>>;
 
+impl ServiceState for Workspace {
+    const API: &'static str = "/api/";
+
+    fn new() -> Workspace {
+        Workspace::default()
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.traffic
+    }
+
+    fn router(workspace: &Shared) -> Router {
+        Router::new()
+            .route("/api/{method}", post(method).get(method))
+            .route("/link", get(link))
+            .route("/response/{id}", post(response))
+            .route("/upload/{id}", post(upload))
+            .route("/files/{id}", get(file))
+            .with_state(Arc::clone(workspace))
+    }
+
+    fn is_connected(&self) -> bool {
+        !self.sockets.is_empty()
+    }
+
+    fn disconnect(&mut self) {
+        self.sockets.clear();
+    }
+}
+
 impl SlackServer {
-    pub fn start() -> SlackServer {
-        let workspace = Arc::new(Watched::new(Workspace::default()));
-        let listener = Listener::start(|address| {
-            workspace.with(|workspace| workspace.base = address.to_string());
-            router(&workspace)
-        });
-        SlackServer { listener: Some(listener), workspace }
-    }
-
-    /// The base of the Web API.
-    pub fn api_url(&self) -> String {
-        format!("http://{}/api/", self.workspace.with(|workspace| workspace.base.clone()))
-    }
-
-    /// Nobody listens any more; all connections break.
-    pub fn go_down(&mut self) {
-        self.listener = None;
-        self.workspace.with(|workspace| workspace.sockets.clear());
-    }
-
-    /// Listens again at the same address.
-    pub fn come_back(&mut self) {
-        let address = self.workspace.with(|workspace| workspace.base.parse().unwrap());
-        self.listener = Some(Listener::start_at(address, |_| router(&self.workspace)));
-    }
-
-    /// Any token is refused from now on.
-    pub fn revoke_tokens(&self) {
-        self.workspace.with(|workspace| workspace.revoked = true);
-    }
-
-    /// Refuses the tokens for one more connection, and accepts them then.
-    pub fn refuse_tokens_once(&self, interrupt: impl FnOnce()) {
-        let before = self.workspace.with(|workspace| {
-            workspace.revoked = true;
-            workspace.refused
-        });
-        interrupt();
-        self.workspace.wait("a refusal", |w| (w.refused > before).then_some(()));
-        self.workspace.with(|workspace| workspace.revoked = false);
-    }
-
-    pub fn plan(&self, call: &str, fault: Fault) {
-        let call = call.to_owned();
-        self.workspace.with(|workspace| workspace.faults.push(PlannedFault { call, fault }));
-    }
-
-    pub fn wait_until_connected(&self) {
-        self.workspace.wait("a connection", |w| (!w.sockets.is_empty()).then_some(()));
-    }
-
     /// Waits until so many connections were opened since the start.
     pub fn wait_for_connection(&self, number: usize) {
         let enough =
             |w: &mut Workspace| (w.connected >= number && !w.sockets.is_empty()).then_some(());
-        self.workspace.wait("another connection", enough);
+        self.wait("another connection", enough);
     }
 
     /// Waits for a message of the app that `fits`.
     pub fn wait_for_message(&self, what: &str, fits: impl Fn(&Message) -> bool) -> Message {
-        let find = |workspace: &mut Workspace| {
-            workspace.messages.iter().rev().find(|m| m.user == BOT_USER && fits(m)).cloned()
-        };
-        match self.workspace.wait_for(PATIENCE, find) {
-            Some(message) => message,
-            None => panic!("no message with {what}: {:#?}", self.messages()),
-        }
+        self.wait(what, |w| w.messages_of_the_app().filter(|m| fits(m)).last().cloned())
     }
 
     /// All messages of the app.
     pub fn messages(&self) -> Vec<Message> {
-        let ours = |m: &&Message| m.user == BOT_USER && !m.deleted;
-        self.workspace.with(|w| w.messages.iter().filter(ours).cloned().collect())
+        self.with(|workspace| workspace.messages_of_the_app().cloned().collect())
     }
 
-    pub fn calls(&self, name: &str) -> Vec<Call> {
-        self.workspace.with(|w| w.calls.iter().filter(|call| call.name == name).cloned().collect())
+    /// Waits for what the user of this envelope is told in answer to it.
+    pub fn wait_for_response(&self, envelope: &str) -> String {
+        self.wait("an answer to what a user did", |workspace| {
+            let url = &workspace.envelope(envelope).frame["payload"]["response_url"];
+            let response = url.as_str()?.rsplit('/').next()?;
+            workspace.responses[response].last()?["text"].as_str().map(str::to_owned)
+        })
     }
 
     /// Waits until this envelope is acknowledged; returns how long that took.
     pub fn wait_for_acknowledgement(&self, id: &str) -> Duration {
-        self.workspace.wait("an acknowledgement", |workspace| workspace.envelope(id).acknowledged)
+        self.wait("an acknowledgement", |workspace| workspace.envelope(id).acknowledged)
     }
 
     /// A direct message.
@@ -275,7 +242,7 @@ impl SlackServer {
         words: &str,
         thread: Option<&str>,
     ) -> (String, Value) {
-        let ts = self.workspace.with(|workspace| {
+        let ts = self.with(|workspace| {
             let ts = workspace.next_ts();
             workspace.messages.push(Message {
                 channel: channel.into(),
@@ -308,12 +275,12 @@ impl SlackServer {
         kind: &str,
         bytes: &[u8],
     ) -> String {
-        let (id, ts, base) = self.workspace.with(|workspace| {
+        let (id, ts, base) = self.with(|workspace| {
             let id = format!("F{}", workspace.next());
             let file =
                 SharedFile { name: name.into(), bytes: bytes.into(), ..SharedFile::default() };
             workspace.files.insert(id.clone(), file);
-            (id, workspace.next_ts(), workspace.base.clone())
+            (id, workspace.next_ts(), workspace.traffic.base.clone())
         });
         let url = format!("http://{base}/files/{id}");
         self.event(json!({
@@ -327,7 +294,7 @@ impl SlackServer {
 
     /// An event of the Events API; returns the envelope.
     pub fn event(&self, event: Value) -> String {
-        let id = self.workspace.with(Workspace::next);
+        let id = self.with(Workspace::next);
         let payload = json!({
             "token": "verification", "team_id": "T1", "api_app_id": "A1", "type": "event_callback",
             "event_id": format!("Ev{id}"), "event_time": 1_700_000_000, "event": event,
@@ -383,16 +350,20 @@ impl SlackServer {
     }
 
     fn response_url(&self) -> (String, String, String) {
-        self.workspace.with(|workspace| {
+        self.with(|workspace| {
             let id = workspace.next();
             workspace.responses.insert(id.clone(), Vec::new());
-            (format!("http://{}/response/{id}", workspace.base), id.clone(), format!("trigger{id}"))
+            (
+                format!("http://{}/response/{id}", workspace.traffic.base),
+                id.clone(),
+                format!("trigger{id}"),
+            )
         })
     }
 
     /// An envelope of any kind.
     pub fn send(&self, kind: &str, payload: Value) -> String {
-        self.workspace.with(|workspace| {
+        self.with(|workspace| {
             let id = format!("envelope-{}", workspace.next());
             let frame = json!({
                 "envelope_id": id, "type": kind, "payload": payload,
@@ -414,7 +385,7 @@ impl SlackServer {
 
     /// Everything that was ever sent, once more and backwards.
     pub fn repeat_everything_backwards(&self) {
-        self.workspace.with(|workspace| {
+        self.with(|workspace| {
             let ids: Vec<String> = workspace.envelopes.iter().rev().map(|e| e.id.clone()).collect();
             ids.iter().for_each(|id| workspace.deliver(id));
         });
@@ -428,7 +399,7 @@ impl SlackServer {
     }
 
     pub fn send_raw(&self, text: &str) {
-        self.workspace.with(|workspace| {
+        self.with(|workspace| {
             for (_, socket) in &workspace.sockets {
                 // A socket that is gone hears nothing.
                 let _ = socket.send(ToSocket::Frame(Frame::Text(text.into())));
@@ -451,7 +422,7 @@ impl SlackServer {
     }
 
     fn to_sockets(&self, what: impl Fn() -> ToSocket) {
-        self.workspace.with(|workspace| {
+        self.with(|workspace| {
             for (_, socket) in workspace.sockets.drain(..) {
                 // A socket that is gone hears nothing.
                 let _ = socket.send(what());
@@ -467,6 +438,10 @@ fn mentioned(mut event: Value) -> Value {
 }
 
 impl Workspace {
+    pub fn messages_of_the_app(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(|message| message.user == BOT_USER && !message.deleted)
+    }
+
     pub fn envelope(&self, id: &str) -> &Envelope {
         self.envelopes.iter().find(|envelope| envelope.id == id).unwrap()
     }
@@ -512,17 +487,6 @@ impl Workspace {
         }
     }
 }
-
-fn router(workspace: &Shared) -> Router {
-    Router::new()
-        .route("/api/{method}", post(method).get(method))
-        .route("/link", get(link))
-        .route("/response/{id}", post(response))
-        .route("/upload/{id}", post(upload))
-        .route("/files/{id}", get(file))
-        .with_state(Arc::clone(workspace))
-}
-
 async fn link(
     State(workspace): State<Shared>,
     Query(query): Query<HashMap<String, String>>,
@@ -593,13 +557,8 @@ async fn method(
     let is_json = kind.starts_with("application/json");
     let args =
         if is_json { serde_json::from_slice(&body).unwrap_or_default() } else { form(&body) };
-    let fault = workspace.with(|workspace| {
-        let (name, body) = (name.clone(), args.clone());
-        let fault =
-            planned_fault(&mut workspace.faults, &format!("{name} {}", text(&args["channel"])));
-        workspace.calls.push(Call { name, body });
-        fault
-    });
+    let call = format!("{name} {}", text(&args["channel"]));
+    let fault = workspace.with(|workspace| workspace.traffic.receive(&call, &args));
     match fault {
         Some(Fault::Limited(seconds) | Fault::LimitedEverywhere(seconds)) => {
             return limited(seconds);
@@ -617,8 +576,8 @@ async fn method(
     let wanted = if name == "apps.connections.open" { APP_TOKEN } else { BOT_TOKEN };
     let answer = workspace.with(|workspace| match token {
         "" => refused("not_authed"),
-        _ if workspace.revoked => {
-            workspace.refused += 1;
+        _ if workspace.traffic.is_revoked => {
+            workspace.traffic.refused += 1;
             refused("token_revoked")
         }
         _ if token == wanted => workspace.call(&name, &args, is_json),
@@ -646,7 +605,7 @@ impl Workspace {
             "apps.connections.open" => {
                 let ticket = format!("ticket-secret-{}", self.next());
                 self.tickets.push(ticket.clone());
-                json!({ "ok": true, "url": format!("ws://{}/link?ticket={ticket}&app_id=A1", self.base) })
+                json!({ "ok": true, "url": format!("ws://{}/link?ticket={ticket}&app_id=A1", self.traffic.base) })
             }
             "auth.test" => json!({ "ok": true, "url": "https://test.slack.com/", "team": "Test",
                 "user": "avocet", "team_id": "T1", "user_id": BOT_USER, "bot_id": "B1" }),
@@ -762,7 +721,7 @@ impl Workspace {
             return refused("invalid_arguments");
         }
         let id = format!("F{}", self.next());
-        let url = format!("http://{}/upload/{id}", self.base);
+        let url = format!("http://{}/upload/{id}", self.traffic.base);
         let file = SharedFile { name, length, ..SharedFile::default() };
         self.files.insert(id.clone(), file);
         json!({ "ok": true, "upload_url": url, "file_id": id })
@@ -898,12 +857,4 @@ fn form(body: &[u8]) -> Value {
             (decode(key), structured.unwrap_or(Value::String(value)))
         })
         .collect()
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }

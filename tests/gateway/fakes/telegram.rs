@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::service::{
-    Call, Fault, Listener, PATIENCE, PlannedFault, Watched, broken, form_parts, planned_fault,
-    unreadable,
+    FakeService, Fault, ServiceState, Traffic, Watched, broken, form_parts, text, unreadable,
 };
 
 pub const TOKEN: &str = "123456789:AAtest-secret_token";
@@ -47,6 +46,10 @@ pub struct ChatMessage {
 #[derive(Debug, Default)]
 pub struct TelegramState {
     updates: Vec<Value>,
+    pub delivered: Vec<Value>,
+    /// What the next poll gets although it was acknowledged.
+    pub again: Vec<Value>,
+    pub arrived: Arc<Notify>,
     /// The number of the next update: after a week of silence the service takes any.
     pub next_update: i64,
     next_message: i64,
@@ -56,8 +59,7 @@ pub struct TelegramState {
     pub answers_without_id: usize,
     /// What the bot sent, oldest first.
     pub sent: Vec<ChatMessage>,
-    pub calls: Vec<Call>,
-    pub faults: Vec<PlannedFault>,
+    pub traffic: Traffic,
     /// Answers to presses: id and text.
     pub acknowledged: Vec<(String, Option<String>)>,
     files: HashMap<String, Vec<u8>>,
@@ -66,59 +68,39 @@ pub struct TelegramState {
     pub files_held: bool,
 }
 
-#[derive(Debug)]
-struct Shared {
-    state: Watched<TelegramState>,
-    arrived: Notify,
-}
+pub type TelegramServer = FakeService<TelegramState>;
 
-#[derive(Debug)]
-pub struct TelegramServer {
-    shared: Arc<Shared>,
-    listener: Listener,
+type Shared = Arc<Watched<TelegramState>>;
+
+impl ServiceState for TelegramState {
+    const API: &'static str = "";
+
+    fn new() -> TelegramState {
+        TelegramState { next_update: 1_000, next_message: 1, ..TelegramState::default() }
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.traffic
+    }
+
+    fn router(shared: &Shared) -> Router {
+        Router::new()
+            .route("/file/{bot}/{*path}", get(file))
+            .route("/{bot}/{method}", any(method))
+            .with_state(Arc::clone(shared))
+    }
 }
 
 impl TelegramServer {
-    pub fn start() -> TelegramServer {
-        let state = TelegramState { next_update: 1_000, next_message: 1, ..Default::default() };
-        let shared = Arc::new(Shared { state: Watched::new(state), arrived: Notify::new() });
-        let router = Router::new()
-            .route("/file/{bot}/{*path}", get(file))
-            .route("/{bot}/{method}", any(method))
-            .with_state(Arc::clone(&shared));
-        TelegramServer { shared, listener: Listener::start(move |_| router) }
-    }
-
-    pub fn url(&self) -> String {
-        format!("http://{}", self.listener.address)
-    }
-
-    pub fn with<R>(&self, work: impl FnOnce(&mut TelegramState) -> R) -> R {
-        self.shared.state.with(work)
-    }
-
-    pub fn wait<R>(&self, what: &str, look: impl FnMut(&mut TelegramState) -> Option<R>) -> R {
-        let found = self.shared.state.wait_for(PATIENCE, look);
-        found.unwrap_or_else(|| {
-            self.with(|state| panic!("never happened: {what}; sent: {:#?}", state.sent))
-        })
-    }
-
-    /// A fault for the next call whose name contains `call`.
-    pub fn plan(&self, call: &str, fault: Fault) {
-        self.with(|state| state.faults.push(PlannedFault { call: call.to_owned(), fault }));
-    }
-
     fn update(&self, kind: &str, make: impl FnOnce(&mut TelegramState) -> Value) -> i64 {
-        let id = self.with(|state| {
+        self.with(|state| {
             let body = make(state);
             let id = state.next_update;
             state.next_update += 1;
             state.updates.push(json!({ "update_id": id, kind: body, "field_of_tomorrow": {} }));
+            state.arrived.notify_waiters();
             id
-        });
-        self.shared.arrived.notify_waiters();
-        id
+        })
     }
 
     /// A user writes to the bot in a chat of their own.
@@ -147,8 +129,10 @@ impl TelegramServer {
 
     /// Files are found only once this is false.
     pub fn hold_files(&self, held: bool) {
-        self.with(|state| state.files_held = held);
-        self.shared.arrived.notify_waiters();
+        self.with(|state| {
+            state.files_held = held;
+            state.arrived.notify_waiters();
+        });
     }
 
     /// A user presses a button, or claims to: `data` may be anything.
@@ -163,29 +147,11 @@ impl TelegramServer {
         press
     }
 
-    /// The service delivers an update again.
-    pub fn repeat(&self, update: i64) {
-        self.with(|state| {
-            let again = state.updates.iter().find(|known| known["update_id"] == update).cloned();
-            let text = again.unwrap_or_else(|| json!({}));
-            state.updates.push(text);
-        });
-        self.shared.arrived.notify_waiters();
-    }
-
     /// Waits for a message to a chat that contains `part`.
     pub fn wait_for(&self, chat: i64, part: &str) -> ChatMessage {
         self.wait(&format!("`{part}` in {chat}"), |state| {
             let mut of = state.sent.iter().filter(|sent| sent.chat == chat);
             of.find(|sent| sent.text.contains(part)).cloned()
-        })
-    }
-
-    /// Waits for a message that contains `part` and comes after another message.
-    pub fn wait_for_after(&self, earlier: &ChatMessage, part: &str) -> ChatMessage {
-        self.wait(&format!("`{part}` after {}", earlier.id), |state| {
-            let mut of = state.sent.iter().filter(|sent| sent.chat == earlier.chat);
-            of.find(|sent| sent.id > earlier.id && sent.text.contains(part)).cloned()
         })
     }
 
@@ -229,15 +195,12 @@ fn message(state: &mut TelegramState, chat: i64, user: i64, content: Value) -> V
     message
 }
 
-async fn file(
-    State(shared): State<Arc<Shared>>,
-    Path((bot, path)): Path<(String, String)>,
-) -> Response {
+async fn file(State(shared): State<Shared>, Path((bot, path)): Path<(String, String)>) -> Response {
     if bot != format!("bot{TOKEN}") {
         return StatusCode::NOT_FOUND.into_response();
     }
     let found =
-        shared.state.with(|state| state.files.get(path.trim_start_matches("documents/")).cloned());
+        shared.with(|state| state.files.get(path.trim_start_matches("documents/")).cloned());
     found.map_or_else(|| StatusCode::NOT_FOUND.into_response(), IntoResponse::into_response)
 }
 
@@ -251,7 +214,7 @@ fn ok(result: &Value) -> Response {
 }
 
 async fn method(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Shared>,
     Path((bot, method)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
@@ -263,10 +226,7 @@ async fn method(
         "sendDocument" => form(&headers, &body),
         _ => serde_json::from_slice(&body).unwrap_or_default(),
     };
-    let fault = shared.state.with(|state| {
-        state.calls.push(Call { name: method.clone(), body: value.clone() });
-        planned_fault(&mut state.faults, &method)
-    });
+    let fault = shared.with(|state| state.traffic.receive(&method, &value));
     match fault {
         Some(Fault::Limited(seconds) | Fault::LimitedEverywhere(seconds)) => {
             let mut body = json!({ "ok": false, "error_code": 429,
@@ -313,13 +273,13 @@ async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
         "getUpdates" => updates(shared, body).await,
         "sendMessage" => send(shared, body),
         "editMessageText" => edit(shared, body),
-        "sendDocument" => shared.state.with(|state| {
+        "sendDocument" => shared.with(|state| {
             let file = (text(&body["file_name"]), bytes(&body["bytes"]));
             let message = new_message(state, id(&body["chat_id"]), text(&body["caption"]));
             state.sent.push(ChatMessage { file: Some(file), ..message.clone() });
             ok(&json!({ "message_id": message.id }))
         }),
-        "answerCallbackQuery" => shared.state.with(|state| {
+        "answerCallbackQuery" => shared.with(|state| {
             let said = body["text"].as_str().map(str::to_owned);
             state.acknowledged.push((text(&body["callback_query_id"]), said));
             ok(&json!(true))
@@ -335,11 +295,12 @@ async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
 }
 
 async fn while_held(shared: &Shared) {
+    let news = shared.with(|state| Arc::clone(&state.arrived));
     loop {
-        let arrived = shared.arrived.notified();
+        let arrived = news.notified();
         tokio::pin!(arrived);
         arrived.as_mut().enable();
-        if !shared.state.with(|state| state.files_held) {
+        if !shared.with(|state| state.files_held) {
             return;
         }
         arrived.await;
@@ -354,16 +315,19 @@ fn bytes(value: &Value) -> Vec<u8> {
 async fn updates(shared: &Shared, body: &Value) -> Response {
     let (offset, wait) = (id(&body["offset"]), body["timeout"].as_u64().unwrap_or(0));
     let until = tokio::time::Instant::now() + Duration::from_secs(wait);
+    let news = shared.with(|state| Arc::clone(&state.arrived));
     loop {
-        let arrived = shared.arrived.notified();
+        let arrived = news.notified();
         tokio::pin!(arrived);
         arrived.as_mut().enable();
-        let found: Vec<Value> = shared.state.with(|state| {
+        let found: Vec<Value> = shared.with(|state| {
             // What is far below the offset was not confirmed by it: it is of a new count.
             let is_waiting = |id: i64| id >= offset || offset - id > 500;
             let repeats = state.repeats_updates;
             state.updates.retain(|update| repeats || is_waiting(id(&update["update_id"])));
-            state.updates.iter().take(100).cloned().collect()
+            let waiting: Vec<Value> = state.updates.iter().take(100).cloned().collect();
+            state.delivered.extend(waiting.iter().cloned());
+            state.again.drain(..).chain(waiting).collect()
         });
         if !found.is_empty() {
             return ok(&json!(found));
@@ -373,10 +337,6 @@ async fn updates(shared: &Shared, body: &Value) -> Response {
             () = tokio::time::sleep_until(until) => return ok(&json!([])),
         }
     }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// The text that a reader sees, or why it is not accepted.
@@ -467,7 +427,7 @@ fn send(shared: &Shared, body: &Value) -> Response {
         (Ok(shown), Ok(buttons)) => (shown, buttons),
         (Err(refusal), _) | (_, Err(refusal)) => return refusal,
     };
-    shared.state.with(|state| {
+    shared.with(|state| {
         let markup = body["parse_mode"].is_string();
         let message = new_message(state, id(&body["chat_id"]), shown);
         if state.answers_without_id > 0 {
@@ -484,7 +444,7 @@ fn edit(shared: &Shared, body: &Value) -> Response {
         (Ok(shown), Ok(buttons)) => (shown, buttons),
         (Err(refusal), _) | (_, Err(refusal)) => return refusal,
     };
-    shared.state.with(|state| {
+    shared.with(|state| {
         let (chat, message) = (id(&body["chat_id"]), id(&body["message_id"]));
         let found = state.sent.iter_mut().find(|sent| sent.chat == chat && sent.id == message);
         let Some(found) = found else {
@@ -519,7 +479,7 @@ fn set_commands(shared: &Shared, body: &Value) -> Response {
             refused(400, "Bad Request: BOT_COMMANDS_TOO_MUCH")
         }
         () => {
-            shared.state.with(|state| state.menus.push(body.clone()));
+            shared.with(|state| state.menus.push(body.clone()));
             ok(&json!(true))
         }
     }

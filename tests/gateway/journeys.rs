@@ -1,0 +1,375 @@
+//! What a user of any chat service goes through with `avocet gateway run`: told once, and run for
+//! each service.
+
+use std::fs;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+
+use crate::fakes::discord::DiscordServer;
+use crate::fakes::service::Service;
+use crate::fakes::slack::SlackServer;
+use crate::fakes::telegram::TelegramServer;
+use crate::process::{GatewayProcess, data, touch};
+use crate::support::bench::TestDir;
+use crate::support::server::Reply;
+
+/// A message of the bot as its reader sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    pub id: String,
+    /// The chat, and the thread in it.
+    pub place: String,
+    pub text: String,
+    /// Label and data of each.
+    pub buttons: Vec<(String, String)>,
+}
+
+/// A chat service in which users write to the bot.
+pub trait ChatService: Service {
+    const NAME: &'static str;
+    /// The variables with its tokens.
+    const TOKENS: &'static [(&'static str, &'static str)];
+    const ANN: &'static str;
+    const STRANGER: &'static str;
+    /// A place in which nothing was asked.
+    const ELSEWHERE: &'static str;
+    /// `**Done**, it is there.` as a reader gets it.
+    const DONE: &'static str;
+
+    /// In a chat of the user's own.
+    fn say(&self, user: &str, words: &str);
+    /// In a group, to the bot; returns the place of its answer.
+    fn say_in_group(&self, user: &str, words: &str) -> String;
+    /// In a group, to nobody.
+    fn chatter(&self, user: &str, words: &str);
+    /// A command with its arguments, as it is typed there.
+    fn command(&self, user: &str, line: &str) {
+        self.say(user, &format!("/{line}"));
+    }
+    /// A press of a button with this data, which may not be there; returns its id.
+    fn press(&self, user: &str, question: &Shown, data: &str) -> String;
+    fn wait_until_acknowledged(&self, press: &str);
+    /// Waits for what the user is told who pressed.
+    fn told(&self, press: &str) -> String;
+    /// Waits until this finds something in what the bot said, oldest first.
+    fn look<R>(&self, what: &str, look: impl Fn(Vec<Shown>) -> Option<R>) -> R;
+    /// The connection breaks, or the service ends it, in turn.
+    fn disturb(&self, time: usize);
+    /// Everything that users did is delivered once more, the latest first.
+    fn repeat_backwards(&self);
+    /// Some of the next calls fail, in each way in which nothing may be lost.
+    fn plan_trouble(&self);
+}
+
+/// A gateway with its service.
+pub struct Gateway<S> {
+    pub service: S,
+    pub process: GatewayProcess,
+}
+
+impl<S> Deref for Gateway<S> {
+    type Target = GatewayProcess;
+
+    fn deref(&self) -> &GatewayProcess {
+        &self.process
+    }
+}
+
+impl<S> DerefMut for Gateway<S> {
+    fn deref_mut(&mut self) -> &mut GatewayProcess {
+        &mut self.process
+    }
+}
+
+impl<S: ChatService> Gateway<S> {
+    pub fn start(replies: Vec<Reply>) -> Gateway<S> {
+        Gateway::with(replies, "")
+    }
+
+    pub fn with(replies: Vec<Reply>, settings: &str) -> Gateway<S> {
+        Gateway::in_dir(TestDir::new(), replies, settings)
+    }
+
+    pub fn in_dir(dir: TestDir, replies: Vec<Reply>, settings: &str) -> Gateway<S> {
+        Gateway::admitting(dir, replies, &[S::ANN], &format!("admins = [\"1\"]\n{settings}"))
+    }
+
+    /// These may talk; `settings` begin in the section of the service.
+    pub fn admitting(
+        dir: TestDir,
+        replies: Vec<Reply>,
+        allow: &[&str],
+        settings: &str,
+    ) -> Gateway<S> {
+        let settings = format!("allow = {allow:?}\n{settings}");
+        Gateway::open(S::start(), dir, replies, &settings, S::TOKENS).connected()
+    }
+
+    /// With a service that was prepared.
+    pub fn beside(service: S, replies: Vec<Reply>) -> Gateway<S> {
+        let settings = format!("allow = [{:?}]\n", S::ANN);
+        Gateway::open(service, TestDir::new(), replies, &settings, S::TOKENS).connected()
+    }
+
+    fn open(
+        service: S,
+        dir: TestDir,
+        replies: Vec<Reply>,
+        settings: &str,
+        tokens: &[(&'static str, &str)],
+    ) -> Gateway<S> {
+        let (name, address) = (S::NAME, service.api_url());
+        let settings =
+            format!("[gateway.{name}]\nenabled = true\napi_url = \"{address}\"\n{settings}");
+        Gateway { service, process: GatewayProcess::start_in(dir, replies, &settings, tokens) }
+    }
+
+    fn connected(self) -> Gateway<S> {
+        self.service.wait_until_connected();
+        self
+    }
+
+    fn wait_for(&self, what: &str, fits: impl Fn(&Shown) -> bool) -> Shown {
+        self.service.look(what, |shown| shown.into_iter().find(&fits))
+    }
+
+    pub fn said(&self, part: &str) -> Shown {
+        self.wait_for(part, |shown| shown.text.contains(part))
+    }
+
+    fn question(&self) -> Shown {
+        self.wait_for("a question", |shown| !shown.buttons.is_empty())
+    }
+
+    fn press(&self, user: &str, question: &Shown, choice: &str) -> String {
+        self.service.press(user, question, &data(&question.buttons, choice))
+    }
+
+    fn times_said(&self, part: &str) -> usize {
+        self.service.look("", Some).iter().filter(|shown| shown.text.contains(part)).count()
+    }
+
+    /// Each of so many replies was said once, and the model was asked once for each.
+    fn expect_each_once(&self, count: usize) {
+        for number in 0..count {
+            self.said(&format!("Answer {number}."));
+        }
+        for number in 0..count {
+            assert_eq!(self.times_said(&format!("Answer {number}.")), 1, "{number}");
+        }
+        assert_eq!(self.model.requests().len(), count);
+    }
+}
+
+/// So many replies, numbered.
+fn answers(count: usize) -> Vec<Reply> {
+    (0..count).map(|number| Reply::chat(&format!("Answer {number}."))).collect()
+}
+
+pub fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+const ROOM: &str = "\n[gateway]\nmax_queued = 50\n";
+
+/// Each journey is a test of each service.
+macro_rules! journeys {
+    ($($journey:ident)*) => {
+        journeys!(telegram TelegramServer: $($journey)*);
+        journeys!(discord DiscordServer: $($journey)*);
+        journeys!(slack SlackServer: $($journey)*);
+    };
+    ($module:ident $service:ident: $($journey:ident)*) => {
+        mod $module {
+            $(
+                #[test]
+                fn $journey() {
+                    super::$journey::<super::$service>();
+                }
+            )*
+        }
+    };
+}
+
+journeys! {
+    a_turn_with_an_approval_runs_the_step_and_answers_in_its_place
+    a_press_that_is_forged_or_of_someone_else_decides_nothing
+    commands_work_during_a_run_and_during_a_question
+    no_one_else_gets_an_answer_and_their_words_reach_no_model
+    a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice
+    every_message_is_answered_once_although_the_service_drops_repeats_and_reorders
+    limits_breaks_and_lost_confirmations_lose_nothing_and_repeat_nothing
+    a_wrong_token_ends_the_service_and_tokens_are_written_nowhere
+}
+
+fn a_turn_with_an_approval_runs_the_step_and_answers_in_its_place<S: ChatService>() {
+    let gateway = Gateway::<S>::start(vec![touch(), Reply::chat("**Done**, it is there.")]);
+    let place = gateway.service.say_in_group(S::ANN, "make a file");
+    let question = gateway.question();
+    assert!(question.text.contains("touch made.txt"), "{}", question.text);
+    assert_eq!(question.place, place);
+    assert!(!gateway.has_file("made.txt"), "nothing runs before the answer");
+    let press = gateway.press(S::ANN, &question, "once");
+    let answer = gateway.said("it is there.");
+    assert!(gateway.has_file("made.txt"));
+    assert_eq!((answer.text.as_str(), answer.place), (S::DONE, place));
+    gateway.service.wait_until_acknowledged(&press);
+    let closed = gateway.wait_for("the closed question", |shown| {
+        shown.id == question.id && shown.buttons.is_empty()
+    });
+    assert!(closed.text.contains("touch made.txt"), "{}", closed.text);
+    assert!(closed.text.contains("Approved by "), "{}", closed.text);
+    let again = gateway.press(S::ANN, &question, "once");
+    let told = gateway.service.told(&again);
+    assert!(told.contains("Too late"), "{told}");
+}
+
+fn a_press_that_is_forged_or_of_someone_else_decides_nothing<S: ChatService>() {
+    let gateway = Gateway::<S>::start(vec![touch(), Reply::chat("Fine.")]);
+    gateway.service.say(S::ANN, "make a file");
+    let question = gateway.question();
+    let forged =
+        ["q.aaaaaaaaaaaaaaaaaaaaaaaa.once", "once", "q..once", "\0", "q.a.b.c.d", "\u{202e}"];
+    for data in forged {
+        let told = gateway.service.told(&gateway.service.press(S::ANN, &question, data));
+        assert!(told.contains("Too late"), "{data:?}: {told}");
+    }
+    // A stranger has the right data, and it is pressed where nothing was asked.
+    gateway.press(S::STRANGER, &question, "once");
+    let elsewhere = Shown { place: S::ELSEWHERE.into(), ..question.clone() };
+    gateway.press(S::STRANGER, &elsewhere, "once");
+    let told = gateway.service.told(&gateway.press(S::ANN, &elsewhere, "once"));
+    assert!(told.contains("Too late"), "{told}");
+    let lasting = question.buttons.iter().find(|(_, data)| data.ends_with(".project"));
+    assert_eq!(lasting, None, "no admin is here, so it is not offered");
+    let lasting = data(&question.buttons, "once").replace(".once", ".project");
+    let told = gateway.service.told(&gateway.service.press(S::ANN, &question, &lasting));
+    assert!(told.contains("admin"), "{told}");
+    assert!(!gateway.has_file("made.txt"));
+    gateway.press(S::ANN, &question, "no");
+    gateway.said("Fine.");
+    assert!(!gateway.has_file("made.txt"));
+}
+
+fn commands_work_during_a_run_and_during_a_question<S: ChatService>() {
+    let slow = Reply::chat("slow").hang_after(2);
+    let gateway = Gateway::<S>::start(vec![slow, touch(), Reply::chat("Second.")]);
+    gateway.service.say(S::ANN, "first");
+    gateway.model.wait_for_requests(1);
+    gateway.service.say(S::ANN, "second");
+    gateway.said("Queued: 1");
+    gateway.service.command(S::ANN, "status");
+    gateway.said("This session");
+    gateway.service.command(S::ANN, "stop");
+    // The message that waited is next, and asks.
+    let question = gateway.question();
+    assert!(question.text.contains("touch"), "{}", question.text);
+    gateway.service.command(S::ANN, "steer be brief");
+    gateway.service.command(S::ANN, "help");
+    gateway.said("/steer");
+    gateway.service.command(S::ANN, "deny not now");
+    gateway.said("Second.");
+    assert!(!gateway.has_file("made.txt"));
+}
+
+fn no_one_else_gets_an_answer_and_their_words_reach_no_model<S: ChatService>() {
+    let gateway = Gateway::<S>::start(vec![Reply::chat("For Ann.")]);
+    gateway.service.say(S::STRANGER, "run rm -rf /");
+    let place = gateway.service.say_in_group(S::STRANGER, "hello");
+    gateway.service.chatter(S::ANN, "not meant for the bot");
+    gateway.service.say(S::ANN, "hello");
+    gateway.said("For Ann.");
+    assert_eq!(gateway.model.requests().len(), 1);
+    let group = place.split('/').next().unwrap();
+    assert!(gateway.service.look("", Some).iter().all(|shown| !shown.place.starts_with(group)));
+}
+
+fn a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice<S: ChatService>() {
+    let replies = vec![Reply::chat("One."), touch(), Reply::chat("Three."), Reply::chat("Four.")];
+    let mut gateway = Gateway::<S>::start(replies);
+    gateway.service.say(S::ANN, "one");
+    gateway.said("One.");
+    gateway.wait_for_turn_end(S::NAME, "one");
+    gateway.service.say(S::ANN, "two");
+    let question = gateway.question();
+    gateway.service.say(S::ANN, "three");
+    gateway.said("Queued: 1");
+    // What the chat reported before this command came is written down.
+    gateway.service.command(S::ANN, "whoami");
+    gateway.said("Your id here is");
+    gateway.kill();
+    // It came while nothing ran, and the service repeats what was answered.
+    gateway.service.say(S::ANN, "four");
+    gateway.run();
+    gateway.said("Four.");
+    gateway.service.repeat_backwards();
+    let told = gateway.service.told(&gateway.press(S::ANN, &question, "once"));
+    assert!(told.contains("Too late"), "{told}");
+    assert!(!gateway.has_file("made.txt"));
+    // An edit of one message may come after the next message.
+    for part in ["Three.", "This question is gone", "was restarted while"] {
+        gateway.said(part);
+    }
+    for answer in ["One.", "Three.", "Four."] {
+        assert_eq!(gateway.times_said(answer), 1, "{answer}");
+    }
+    // The conversation is whole: the model sees what was said before.
+    let last = gateway.model.requests().pop().unwrap().json().to_string();
+    for said in ["one", "One.", "two", "three", "Three.", "four"] {
+        assert!(last.contains(said), "{said} is not in {last}");
+    }
+}
+
+fn every_message_is_answered_once_although_the_service_drops_repeats_and_reorders<
+    S: ChatService,
+>() {
+    let gateway = Gateway::<S>::with(answers(12), ROOM);
+    for number in 0..12 {
+        gateway.service.say(S::ANN, &format!("question {number}"));
+        if number % 4 == 1 {
+            gateway.service.disturb(number / 4);
+        }
+        gateway.service.repeat_backwards();
+    }
+    gateway.said("Answer 11.");
+    gateway.service.repeat_backwards();
+    gateway.service.command(S::ANN, "whoami");
+    gateway.said("Your id here is");
+    gateway.expect_each_once(12);
+}
+
+fn limits_breaks_and_lost_confirmations_lose_nothing_and_repeat_nothing<S: ChatService>() {
+    let gateway = Gateway::<S>::with(answers(8), ROOM);
+    gateway.service.plan_trouble();
+    (0..8).for_each(|number| gateway.service.say(S::ANN, &format!("question {number}")));
+    gateway.expect_each_once(8);
+}
+
+fn a_wrong_token_ends_the_service_and_tokens_are_written_nowhere<S: ChatService>() {
+    for (name, token) in S::TOKENS {
+        let kind = token.split_inclusive([':', '-', '.']).next().unwrap();
+        let wrong = format!("{kind}wrong-secret");
+        let tokens = S::TOKENS
+            .iter()
+            .map(|known| if known.0 == *name { (*name, wrong.as_str()) } else { *known });
+        let tokens: Vec<(&'static str, &str)> = tokens.collect();
+        let mut gateway = Gateway::open(S::start(), TestDir::new(), Vec::new(), "", &tokens);
+        let (code, text) = gateway.wait();
+        assert_eq!(code, Some(2), "it is not started again: {text}");
+        assert!(text.contains("does not accept the token") && text.contains(S::NAME), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+    let mut gateway = Gateway::<S>::start(vec![Reply::chat("Here.")]);
+    gateway.service.say(S::ANN, "hello");
+    gateway.said("Here.");
+    let (code, text) = gateway.stop();
+    assert_eq!((code, text.contains("secret")), (Some(0), false), "{text}");
+    for file in walk(&gateway.dir.path("avocet")) {
+        let bytes = fs::read(&file).unwrap();
+        for (_, token) in S::TOKENS {
+            let found = bytes.windows(token.len()).any(|window| window == token.as_bytes());
+            assert!(!found, "a token is in {}", file.display());
+        }
+    }
+}
