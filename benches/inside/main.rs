@@ -12,6 +12,10 @@ mod stream;
 mod transcript;
 mod turn;
 
+// What `machine` uses of the module above it.
+use avocet::safety::tools::digest;
+use avocet::safety::{Contents, Machine, PathKind, Program};
+
 /// Counts what is held, for the figures of memory.
 #[global_allocator]
 static MEMORY: divan::AllocProfiler = divan::AllocProfiler::system();

@@ -9,8 +9,7 @@ use avocet::agent::turn::{Turn, TurnAction, TurnInput, TurnStart};
 use avocet::model::ModelReply;
 use avocet::protocol::budget::Budget;
 use avocet::protocol::{Dialect, Observation, Outcome};
-use avocet::safety::tools::digest;
-use avocet::safety::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
+use avocet::safety::{Policy, PolicyContext, Workspace};
 use divan::Bencher;
 
 use crate::machine::TestMachine;
