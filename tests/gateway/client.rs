@@ -21,20 +21,23 @@ pub struct ServiceClient<P> {
     waiting: Vec<Incoming>,
 }
 
+/// What a later run begins with: its position, and the deliveries that are known.
+pub type Stored = (Option<Cursor>, BTreeSet<String>);
+
 /// A service in which somebody can write.
 pub trait Writable {
     fn write_marker(&self, marker: &str);
 }
 
 impl<P: Platform> ServiceClient<P> {
-    pub fn new(platform: P, cursor: Option<&Cursor>) -> ServiceClient<P> {
+    pub fn new(platform: P, (cursor, known): Stored) -> ServiceClient<P> {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         ServiceClient {
             runtime: runtime.unwrap(),
             platform,
-            cursor: cursor.cloned(),
-            known: BTreeSet::new(),
+            cursor,
+            known,
             places: BTreeSet::new(),
             strangers: Vec::new(),
             waiting: Vec::new(),
@@ -54,7 +57,7 @@ impl<P: Platform> ServiceClient<P> {
     }
 
     /// What a later run begins with, once it is known who may talk.
-    pub fn stored(&mut self) -> (Option<Cursor>, BTreeSet<String>) {
+    pub fn stored(&mut self) -> Stored {
         let is_known = |cursor: &Cursor, place: &String| cursor.0.contains(&format!("{place:?}"));
         while let Some(cursor) = &self.cursor
             && !self.places.iter().all(|place| is_known(cursor, place))

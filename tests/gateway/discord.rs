@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use crate::client::{ServiceClient, Writable, once, question};
+use crate::client::{ServiceClient, Stored, Writable, once, question};
 use crate::fakes::discord::{DiscordServer, TOKEN};
 use crate::fakes::service::{self, Fault, Service};
 use avocet::gateway::discord::{Discord, DiscordConfig};
 use avocet::gateway::platform::{
-    ChatAddress, Cursor, Incoming, IncomingKind, NewMessage, Outgoing, OutgoingFile, Platform,
+    ChatAddress, Incoming, IncomingKind, NewMessage, Outgoing, OutgoingFile, Platform,
     PlatformError, RemoteFile,
 };
 use serde_json::json;
@@ -16,16 +16,29 @@ use serde_json::json;
 type Client = ServiceClient<Discord>;
 
 fn connect(server: &DiscordServer) -> Client {
-    let client = unconnected(server, TOKEN, None);
+    let client = unconnected(server, TOKEN, Stored::default());
     client.run(client.platform.connect()).unwrap();
     server.wait_until_connected();
     client
 }
 
-fn unconnected(server: &DiscordServer, token: &str, cursor: Option<&Cursor>) -> Client {
+fn unconnected(server: &DiscordServer, token: &str, stored: Stored) -> Client {
     let reads_all = server.with(|w| w.allows_message_content);
     let config = DiscordConfig { api_url: server.api_url(), token: token.into(), reads_all };
-    ServiceClient::new(Discord::new(config, cursor).unwrap(), cursor)
+    ServiceClient::new(Discord::new(config, stored.0.as_ref()).unwrap(), stored)
+}
+
+/// What a run leaves that was addressed once in each of these channels; its session is forgotten.
+fn run_before(server: &DiscordServer, channels: &[&str]) -> Stored {
+    let mut client = connect(server);
+    for channel in channels {
+        server.mention(channel, "2", "before");
+        assert_eq!(client.next_text(), "before");
+    }
+    let stored = client.stored();
+    drop(client);
+    server.forget_sessions();
+    stored
 }
 
 impl Writable for DiscordServer {
@@ -134,10 +147,8 @@ fn after_a_restart_the_session_is_resumed_or_else_the_channels_are_read() {
     server.mention("800", "2", "second");
     assert_eq!([client.next_text(), client.next_text()], ["first", "second"]);
     let restart = |client: &mut Client| {
-        let (cursor, known) = client.stored();
-        let next = unconnected(&server, TOKEN, cursor.as_ref());
+        let next = unconnected(&server, TOKEN, client.stored());
         drop(std::mem::replace(client, next));
-        client.known = known;
     };
     restart(&mut client);
     server.say("1", "third");
@@ -159,19 +170,13 @@ fn after_a_restart_the_session_is_resumed_or_else_the_channels_are_read() {
 fn what_was_missed_is_read_although_the_service_fails_and_the_connection_breaks() {
     for trouble in [Fault::Status(500), Fault::Broken, Fault::Limited(1)] {
         let server = DiscordServer::start();
-        let mut client = connect(&server);
-        server.mention("800", "2", "before");
-        assert_eq!(client.next_text(), "before");
-        let (cursor, known) = client.stored();
-        drop(client);
-        server.forget_sessions();
+        let stored = run_before(&server, &["800"]);
         for n in 0..130 {
             server.chatter("800", "3", &format!("chatter {n}"));
         }
         server.mention("800", "2", "missed");
         server.plan("GET /channels/800/messages", trouble);
-        let mut client = unconnected(&server, TOKEN, cursor.as_ref());
-        client.known = known;
+        let mut client = unconnected(&server, TOKEN, stored);
         client.run(client.platform.connect()).unwrap();
         server.wait_for_identify(2);
         server.break_connections();
@@ -196,12 +201,11 @@ fn strangers_push_no_channel_out_of_those_that_are_read_after_a_restart() {
         server.mention(&channel.to_string(), "666", "spam");
         assert_eq!(client.next_text(), "spam");
     }
-    let (cursor, known) = (client.cursor.clone(), client.known.clone());
+    let stored = (client.cursor.clone(), client.known.clone());
     drop(client);
     server.forget_sessions();
     server.mention("800", "2", "missed");
-    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
-    client.known = known;
+    let mut client = unconnected(&server, TOKEN, stored);
     assert_eq!(client.next_text(), "missed");
     assert!(server.calls("GET /channels/900/messages").is_empty(), "only strangers wrote there");
 }
@@ -209,18 +213,10 @@ fn strangers_push_no_channel_out_of_those_that_are_read_after_a_restart() {
 #[test]
 fn what_is_written_in_a_second_gap_is_read_after_what_was_missed_in_the_first() {
     let server = DiscordServer::start();
-    let mut client = connect(&server);
-    for channel in ["800", "801"] {
-        server.mention(channel, "2", "before");
-        assert_eq!(client.next_text(), "before");
-    }
-    let (cursor, known) = client.stored();
-    drop(client);
-    server.forget_sessions();
+    let stored = run_before(&server, &["800", "801"]);
     // Longer than a new session takes.
     server.plan("GET /channels/801/messages", Fault::Limited(8));
-    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
-    client.known = known;
+    let mut client = unconnected(&server, TOKEN, stored);
     client.run(client.platform.connect()).unwrap();
     // The first channel was read, and the second one is waited for.
     server.wait_for_calls("GET /channels/801", 1);
@@ -239,14 +235,13 @@ fn a_press_does_not_wait_for_missed_messages() {
     let place = ChatAddress { chat: "800".into(), thread: None };
     client.run(client.platform.ask(&place, &question(), &once())).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
-    let (cursor, known) = client.stored();
+    let stored = client.stored();
     drop(client);
     server.forget_sessions();
     server.mention("800", "2", "missed");
     // The service does not give it for a while.
-    server.plan("GET /channels/800/messages", Fault::Limited(3));
-    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
-    client.known = known;
+    server.plan("GET /channels/800/messages", Fault::Limited(5));
+    let mut client = unconnected(&server, TOKEN, stored);
     client.run(client.platform.connect()).unwrap();
     server.wait_for_identify(2);
     server.mention("800", "2", "live");
@@ -259,16 +254,10 @@ fn a_press_does_not_wait_for_missed_messages() {
 #[test]
 fn messages_wait_for_missed_ones_but_not_for_long() {
     let server = DiscordServer::start();
-    let mut client = connect(&server);
-    server.mention("800", "2", "before");
-    assert_eq!(client.next_text(), "before");
-    let (cursor, known) = client.stored();
-    drop(client);
-    server.forget_sessions();
+    let stored = run_before(&server, &["800"]);
     server.mention("800", "2", "missed");
     server.plan("GET /channels/800/messages", Fault::Limited(600));
-    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
-    client.known = known;
+    let mut client = unconnected(&server, TOKEN, stored);
     client.run(client.platform.connect()).unwrap();
     server.wait_for_identify(2);
     server.mention("800", "2", "live");
@@ -281,13 +270,12 @@ fn what_was_received_and_not_stored_is_delivered_again_after_a_restart() {
     let mut client = connect(&server);
     server.say("1", "stored");
     assert_eq!(client.next_text(), "stored");
-    let (cursor, known) = client.stored();
+    let stored = client.stored();
     server.say("1", "not stored");
     let batch = client.run(client.platform.receive()).unwrap();
     assert_eq!(batch.messages.len(), 1);
     drop(client);
-    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
-    client.known = known;
+    let mut client = unconnected(&server, TOKEN, stored);
     assert_eq!(client.next_text(), "not stored");
 }
 
@@ -307,7 +295,7 @@ fn a_flood_arrives_whole_and_in_order() {
 #[test]
 fn a_wrong_token_and_forbidden_intents_end_the_connection_without_naming_the_token() {
     let server = DiscordServer::start();
-    let wrong = unconnected(&server, "wrong-secret", None);
+    let wrong = unconnected(&server, "wrong-secret", Stored::default());
     let error = wrong.run(wrong.platform.connect()).unwrap_err();
     assert_eq!(error, PlatformError::Unauthorized);
     assert!(!format!("{error:?}{error}").contains("secret"));

@@ -209,8 +209,11 @@ fn request_faults(expect: &Map<String, Value>, seen: &HostLog) -> Vec<String> {
     faults
 }
 
+/// Whether a text is as another one asks for.
+type TextCheck = fn(&str, &str) -> bool;
+
 /// What may be expected of a system message.
-const SYSTEM: [(&str, fn(&str, &str) -> bool); 3] = [
+const SYSTEM: [(&str, TextCheck); 3] = [
     ("system", |got, text| got == text),
     ("system_contains", |got, part| got.contains(part)),
     ("system_lacks", |got, part| !got.contains(part)),
