@@ -336,7 +336,7 @@ async fn a_model_reads_again_what_was_left_out() {
 
 #[tokio::test]
 async fn what_the_user_says_meanwhile_stays() {
-    let mut turn = LongTurn::start(Reader::new(Dialect::Tools, Summarizing::Works, 150));
+    let mut turn = LongTurn::start(Reader::new(Dialect::Tools, Summarizing::Works, 300));
     turn.submit(WORDS).await;
     turn.next(|event| matches!(event, Event::StepFinished(_)).then_some(())).await;
     turn.send(Op::Steer { text: "Leave out the tests.".into() }).await;
