@@ -5,7 +5,8 @@ use super::platform::{Button, ButtonStyle, PlatformLimits, UserId};
 use super::terminal_names::terminal_names;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, chat as w, linear, screen};
 use avocet_core::protocol::{
-    Ask, AskId, Decision, Effect, FormField, Question, Risk, StepAction, StepQuestion,
+    Ask, AskId, Decision, Effect, FormField, Question, Risk, SandboxDenial, StepAction,
+    StepQuestion,
 };
 use avocet_core::text::{cut, one_line};
 use avocet_present::question_lines::{full_step, pick_label, question_lines};
@@ -428,7 +429,10 @@ const OF_OPERATOR: &[Effect] = &[Effect::Secret, Effect::Outside, Effect::Elevat
 
 /// Whether what is asked about reads credentials, or leaves the folder that the chat works in.
 fn reaches_beyond_folder(question: &Question) -> bool {
-    let reaches = |risk: &Risk| risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect));
+    let reaches = |risk: &Risk| {
+        risk.rule == SandboxDenial::RULE
+            || risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect))
+    };
     match question {
         Question::Step(asked) => reaches(&asked.risk),
         Question::Pieces { pieces, .. } => pieces.iter().any(|piece| reaches(&piece.risk)),

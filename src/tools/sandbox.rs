@@ -35,8 +35,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
 use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
-use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
-use avocet_safety::{Assessment, Needs};
+use avocet_core::protocol::{PageRow, SandboxDenial, SandboxMode, SandboxStatus, StepAction, Tier};
+use avocet_safety::Assessment;
+use avocet_safety::places::UserPath;
 
 mod built;
 pub mod denied;
@@ -62,7 +63,7 @@ use built::LayerCache;
 use denied::SandboxBounds;
 use landlock::Kernel;
 use profile::Profile;
-use temps::{StepTempFolder, StepTempFolders};
+use temps::{MadeFolders, StepTempFolder, StepTempFolders};
 
 /// The sandbox of a session.
 #[derive(Debug)]
@@ -105,8 +106,6 @@ pub enum StepOrigin {
     Judgement,
     /// A shell piece of a template.
     Template,
-    /// The user saw what the sandbox denied, and wants it to run without.
-    Unsandboxed,
 }
 
 /// The surroundings of a started step.
@@ -117,6 +116,7 @@ pub struct Confined {
     pub wrapper: Option<(PathBuf, Vec<String>)>,
     /// The places it could not reach; `None`: it was not restricted.
     walls: Option<SandboxBounds>,
+    _made: MadeFolders,
 }
 
 impl Confined {
@@ -255,52 +255,78 @@ impl Sandbox {
     }
 
     /// How this step is to be restricted; `None`: it is not.
-    fn profile(&self, judged: &Assessment, from: StepOrigin) -> Option<Profile> {
+    fn profile(
+        &self,
+        judged: &Assessment,
+        from: StepOrigin,
+        granted: Option<&SandboxDenial>,
+    ) -> Option<Profile> {
         let by_hand =
             matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
         match (self.setting, judged.risk.tier) {
             (SandboxMode::Off, _) => None,
-            _ if by_hand || from == StepOrigin::Unsandboxed => None,
+            _ if by_hand => None,
             (_, Tier::L0) if from == StepOrigin::Judgement => Some(read_profile(judged)),
             // A piece of a template that only reads starts a shell, and what that needs.
-            (_, Tier::L0) => self.work_profile(judged),
+            (_, Tier::L0) => self.work_profile(judged, granted),
             (SandboxMode::Read, _) => None,
-            (SandboxMode::Work, _) => self.work_profile(judged),
+            (SandboxMode::Work, _) => self.work_profile(judged, granted),
         }
     }
 
     /// The places an approved step may reach.
-    fn work_profile(&self, judged: &Assessment) -> Option<Profile> {
+    fn work_profile(
+        &self,
+        judged: &Assessment,
+        granted: Option<&SandboxDenial>,
+    ) -> Option<Profile> {
         let (places, launch) = (&self.paths, &judged.launch);
-        let needs = Needs::from_risk(&judged.risk);
+        let needs = &launch.needs;
         if needs.system {
             return None;
         }
-        let here = |spots: &[avocet_safety::UserPath]| -> Vec<PathBuf> {
+        let here = |spots: &[UserPath]| -> Vec<PathBuf> {
             spots.iter().filter_map(|spot| places.resolve_user_path(spot)).collect()
         };
-        let own = here(&needs.own);
-        own.iter().for_each(|cache| temps::create_cache(cache, &places.home));
-        let mut opened = here(&needs.credentials);
-        opened.extend(launch.reads.iter().cloned());
-        let programs = judged.program.iter().chain(&launch.starts);
-        opened.extend(programs.filter_map(|program| places.install_tree(&program.path)));
+        let mut private = here(&needs.credentials);
+        private.extend(here(&needs.homes));
+        let closed = places.private_places();
+        let is_private = |path: &PathBuf| closed.iter().any(|place| path.starts_with(place));
+        let (named, mut opened): (Vec<PathBuf>, Vec<PathBuf>) =
+            launch.reads.iter().cloned().partition(is_private);
+        private.extend(named);
+        opened.extend(launch.readable.iter().cloned());
+        let programs = || judged.program.iter().chain(&launch.starts).map(|program| &program.path);
+        opened.extend(programs().filter_map(|path| places.install_tree(path)));
+        opened.extend(programs().cloned());
         let mut writes = if judged.risk.tier == Tier::L0 {
             // A piece that only reads.
             Vec::new()
         } else {
             let mut writes = vec![places.workspace.clone()];
-            writes.extend(own.into_iter().chain(here(&needs.caches)));
+            let own = [&needs.caches, &needs.homes, &needs.refreshed];
+            writes.extend(own.into_iter().flat_map(|spots| here(spots)));
             writes.extend(launch.writes.iter().cloned());
             writes
         };
+        let mut network = needs.network;
+        if let Some(granted) = granted {
+            let here = |text: &String| readable_paths::granted_path(text, places);
+            opened.extend(granted.reads.iter().filter_map(here));
+            let created = |path: &PathBuf| temps::create_granted(path);
+            writes.extend(granted.writes.iter().filter_map(here).filter(created));
+            network |= granted.network;
+        }
         readable_paths::create_own_folders(places, &writes);
-        for list in [&mut opened, &mut writes] {
+        for list in [&mut opened, &mut private, &mut writes] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
             list.sort_unstable();
-            list.dedup_by(|inner, outer| inner.starts_with(outer));
+            // One inside another may be open around what the other leaves closed.
+            list.dedup();
         }
-        Some(Profile::Work { opened, writes, network: needs.network && !places.offline })
+        let (network, signals) = (network && !places.offline, needs.signals);
+        let (devices, made) = (needs.devices.clone(), here(&needs.made));
+        Some(Profile::Work { opened, private, writes, made, devices, network, signals })
     }
 
     /// Starts a step: calls `start` where what it starts is held, and answers with what
@@ -309,9 +335,10 @@ impl Sandbox {
         self: Arc<Self>,
         judged: &Assessment,
         from: StepOrigin,
+        granted: Option<&SandboxDenial>,
         start: impl FnOnce(Option<&Confined>) -> T + Send + 'static,
     ) -> Result<(T, Option<Confined>), LocalizedText> {
-        let Some(profile) = self.profile(judged, from) else {
+        let Some(profile) = self.profile(judged, from, granted) else {
             let inside = self.unconfined(judged)?;
             return Ok((start(inside.as_ref()), inside));
         };
@@ -361,6 +388,10 @@ impl Sandbox {
         profile: &Profile,
         temp: StepTempFolder,
     ) -> Result<Confined, String> {
+        let made = match profile {
+            Profile::Work { made, .. } => MadeFolders::create(made, &self.paths.home),
+            Profile::Read { .. } => MadeFolders::default(),
+        };
         let (wrapper, walls) = match means {
             SandboxBackend::Program => {
                 let run = built::startable(&self.paths, profile);
@@ -386,7 +417,7 @@ impl Sandbox {
                 (None, walls)
             }
         };
-        Ok(Confined { temp, wrapper, walls: Some(walls) })
+        Ok(Confined { temp, wrapper, walls: Some(walls), _made: made })
     }
 
     /// The surroundings of a step that runs by itself without a sandbox: a folder of its
@@ -399,7 +430,8 @@ impl Sandbox {
     }
 
     fn with_own_folder(&self) -> Result<Confined, LocalizedText> {
-        Ok(Confined { temp: self.temps.own_folder()?, wrapper: None, walls: None })
+        let (temp, _made) = (self.temps.own_folder()?, MadeFolders::default());
+        Ok(Confined { temp, wrapper: None, walls: None, _made })
     }
 }
 
@@ -410,17 +442,20 @@ fn read_profile(judged: &Assessment) -> Profile {
     // A search of contents must not meet credentials; a comparison with recorded files
     // would call a closed one changed.
     let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
-    let compares = match (&judged.step.work, launch.git) {
+    let (compares, git) = match (&judged.step.work, launch.git) {
         (StepAction::Exec { args, .. }, Some(first)) => {
-            !searches(args.get(first..).unwrap_or_default())
+            let args = args.get(first..).unwrap_or_default();
+            (!searches(args), !args.iter().any(|arg| arg == "--no-index"))
         }
-        _ => false,
+        _ => (false, false),
     };
     Profile::Read {
         programs: programs.map(|program| program.path.clone()).collect(),
         helpers: launch.helpers.clone(),
         readable: launch.readable.clone(),
         compares_tracked_files: compares,
+        reads_git_settings: git,
+        netlink: launch.needs.netlink,
     }
 }
 

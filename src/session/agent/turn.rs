@@ -14,7 +14,7 @@ use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
-    Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+    SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
 };
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
@@ -165,9 +165,10 @@ enum Waiting {
     Plan {
         judged: Box<Assessment>,
     },
-    /// The user's decision whether a step that the sandbox denied something runs without it.
-    Unsandboxed {
+    /// The user's decision whether a step runs again with what the sandbox denied it.
+    Denied {
         held: Box<NeedsApproval>,
+        denied: SandboxDenial,
     },
     /// The user's decision whether to continue.
     Pause {
@@ -273,7 +274,7 @@ impl Turn {
                 let again = self.step_to_retry(&seen, scene);
                 let goes_on = self.handle_observation(seen);
                 if let Some((held, denied)) = again {
-                    return self.ask_unsandboxed(held, &denied);
+                    return self.ask_to_open(held, denied);
                 }
                 if !goes_on {
                     self.skip_rest(words::SKIPPED, scene);
@@ -514,7 +515,7 @@ impl Turn {
                 self.record(transcript::not_run_observation(&judged, Outcome::Cancelled, note));
             }
             Waiting::Reply
-            | Waiting::Unsandboxed { .. }
+            | Waiting::Denied { .. }
             | Waiting::Pause { .. }
             | Waiting::Run { .. } => {}
         }

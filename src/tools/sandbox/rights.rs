@@ -20,6 +20,8 @@ pub(super) struct WorkAccess<'a> {
     pub read: &'a [PathBuf],
     pub write: &'a [PathBuf],
     pub network: bool,
+    /// Signals to processes outside, and sockets that have no path.
+    pub signals: bool,
 }
 
 /// One version of the interface.

@@ -148,6 +148,11 @@ impl WorkspaceRules {
             }
             scan_entry(&entry, name, &mut folder);
         }
+        // The insides of a repository: only its settings may hold credentials.
+        let is_repository = |name: &str| folder.subfolders.iter().any(|path| path.ends_with(name));
+        if is_repository("objects") && is_repository("refs") && path.join("HEAD").is_file() {
+            folder.subfolders.clear();
+        }
         self.entries += folder.entries;
         let known = |below: &&PathBuf| !self.folders.contains_key(*below);
         let new = folder.subfolders.iter().filter(known).cloned().collect();
@@ -159,17 +164,36 @@ impl WorkspaceRules {
 fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut ScannedFolder) {
     let own = entry.file_name();
     let (Some(name), Ok(kind)) = (own.to_str(), entry.file_type()) else { return };
-    if safety::is_credential_entry(folder_name, name) {
+    if name == "config" && folder_name == Some(REPOSITORY) {
+        folder.closed.extend(holds_credential(&entry.path()).then(|| entry.path()));
+    } else if safety::is_credential_entry(folder_name, name) {
         folder.closed.push(entry.path());
         if kind.is_symlink() {
             folder.closed.extend(entry.path().canonicalize());
         }
     } else if kind.is_dir() && name == REPOSITORY {
         let settings = entry.path().join("config");
-        folder.closed.extend(settings.exists().then_some(settings));
+        folder.closed.extend(holds_credential(&settings).then_some(settings));
     } else if kind.is_dir() && !PRUNED.contains(&name) {
         folder.subfolders.push(entry.path());
     }
+}
+
+/// Whether the settings of a repository hold a password or a token: in a URL, as a header, or
+/// under such a name. What cannot be read holds one.
+fn holds_credential(settings: &Path) -> bool {
+    const LONGEST: u64 = 1024 * 1024;
+    let Ok(meta) = fs::metadata(settings) else { return false };
+    let text = (meta.len() <= LONGEST).then(|| fs::read(settings).ok()).flatten();
+    let Some(text) = text else { return true };
+    let text = String::from_utf8_lossy(&text).to_lowercase();
+    let named = ["extraheader", "password", "passwd", "token", "secret", "authorization"];
+    named.iter().any(|name| text.contains(name))
+        || text.split("://").skip(1).any(|rest| {
+            let host = rest.split(['/', '"', ']', '\n']).next().unwrap_or_default();
+            // `git@host` names a user and nothing more.
+            host.rsplit_once('@').is_some_and(|(user, _)| user != "git")
+        })
 }
 
 #[cfg(test)]

@@ -472,7 +472,7 @@ fn an_edit_that_must_not_run_is_refused() {
 #[test]
 fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let mut bench = begun();
-    let action = bench.proposes(&["npm install left-pad"]);
+    let action = bench.proposes(&["npm run build"]);
     let TurnAction::Ask(ask) = &action else { panic!("asks") };
     let Question::Step(StepQuestion { rule: Some(rule), .. }) = &**ask else {
         panic!("offers a rule")

@@ -51,6 +51,7 @@ pub(super) fn sweep(
     let own = getpid().as_raw_nonzero().get();
     let leader = leader.as_raw_nonzero().get();
     let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
+    stop_members(own, leader, marked, rule);
     let (mut spared, mut daemons) = (BTreeSet::new(), BTreeSet::new());
     let mut left = 0;
     // Parents come before their children, which a daemon keeps too.
@@ -76,6 +77,36 @@ pub(super) fn sweep(
     }
     DescendantScan { killed, remaining: left, spared, daemons }
 }
+
+/// Stops a step's processes, until no new one appears: a chain in which each starts the next and
+/// ends would outrun signals that kill what was listed.
+fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &DaemonRule) {
+    let (mut seen, mut spared) = (BTreeSet::new(), BTreeSet::new());
+    let mut quiet = 0;
+    for _ in 0..STOPS {
+        let mut found = false;
+        for process in members(&scan_descendants(own), own, leader, &marked) {
+            if process.zombie || !seen.insert(process.pid) {
+                continue;
+            }
+            if spared.contains(&process.parent) || daemon_name(process.pid, rule).is_some() {
+                spared.insert(process.pid);
+                continue;
+            }
+            found = true;
+            if let Some(pid) = Pid::from_raw(process.pid) {
+                let _ = kill_process(pid, Signal::STOP);
+            }
+        }
+        quiet = if found { 0 } else { quiet + 1 };
+        if quiet == 2 {
+            return;
+        }
+    }
+}
+
+/// How often a step's processes are looked for to be stopped.
+const STOPS: usize = 500;
 
 fn daemon_name(pid: i32, rule: &DaemonRule) -> Option<&'static str> {
     let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
@@ -132,8 +163,11 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
             !process.zombie && (Some(process.session) == leader || has_mark(process.pid, mark))
         });
         let mut found = false;
-        for pid in left.filter_map(|process| Pid::from_raw(process.pid)) {
-            found |= kill_process(pid, Signal::KILL).is_ok();
+        let left: Vec<Pid> = left.filter_map(|process| Pid::from_raw(process.pid)).collect();
+        for signal in [Signal::STOP, Signal::KILL] {
+            for pid in &left {
+                found |= kill_process(*pid, signal).is_ok();
+            }
         }
         // One that is just becoming another program shows no mark.
         clean = if found { 0 } else { clean + 1 };

@@ -33,15 +33,16 @@ fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_d
 }
 
 #[test]
-fn approval_runs_it_without_the_sandbox_and_the_list_continues() {
+fn approval_runs_it_with_that_opened_and_the_list_continues() {
     let (mut bench, _) = turn_at_sandbox_question();
     let action = bench.decides(Decision::Approve);
     let TurnAction::Run(cleared) = &action else { panic!("runs") };
-    assert!(cleared.is_unsandboxed() && cleared.is_intact());
+    assert_eq!(cleared.granted().expect("an opening").writes, ["/elsewhere/x"]);
+    assert!(cleared.is_intact());
     let next = bench.exits(action, 0);
     assert_eq!(line(&next), "run ls");
     let TurnAction::Run(cleared) = &next else { panic!("runs") };
-    assert!(!cleared.is_unsandboxed());
+    assert_eq!(cleared.granted(), None);
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_003 ran"]);
 }
 

@@ -1,0 +1,494 @@
+//! Approved steps that attack from within the sandbox: each is run as the user approved it, and
+//! must reach nothing beyond the workspace and what its own program needs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use avocet::i18n::Lang;
+use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
+use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::sandbox::{Sandbox, SandboxPaths};
+use avocet::tools::system::System;
+use avocet::tools::{RunControl, Tool};
+use pretty_assertions::assert_eq;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+/// A workspace in a home that is full of what steps must not reach.
+struct Wall {
+    root: tempfile::TempDir,
+    exec: Exec,
+    variables: Vec<String>,
+}
+
+const VARIABLES: &[(&str, &str)] = &[
+    ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMIK7MDENGbPxRfiCYzzz"),
+    ("GITHUB_TOKEN", "ghp_0123456789abcdefghijABCDEFGHIJ012345"),
+    ("DATABASE_URL", "postgres://ada:hunter2hunter2@db.example/x"),
+    ("SSH_AUTH_SOCK", "/tmp/ssh-x/agent.1"),
+    ("TMUX", "/tmp/tmux-0/default,1,0"),
+    ("XDG_RUNTIME_DIR", "/run/user/0"),
+    ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/0/bus"),
+    ("PLAIN", "plain-value"),
+];
+
+impl Wall {
+    /// `None`, and said, where this machine holds nothing.
+    fn new() -> Option<Wall> {
+        let root = tempfile::tempdir().unwrap();
+        let at = root.path().canonicalize().unwrap();
+        fs::create_dir_all(at.join("home/code/shop")).unwrap();
+        let (ws, home) = (at.join("home/code/shop"), at.join("home"));
+        let system = System::new(&ws, &home, &[]);
+        let paths = SandboxPaths {
+            workspace: ws,
+            home: home.clone(),
+            programs: system.folders().to_vec(),
+            own: vec![at.join("own")],
+            ..SandboxPaths::default()
+        };
+        let sandbox = Arc::new(Sandbox::new(SandboxMode::Work, paths));
+        if sandbox.status() == SandboxStatus::Absent {
+            println!("SKIPPED, no sandbox on this machine: {:?}", sandbox.rows());
+            return None;
+        }
+        let path = std::env::var_os("PATH").unwrap();
+        let mut user = BTreeMap::from([("HOME".into(), home.into()), ("PATH".into(), path)]);
+        user.extend(VARIABLES.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+        let environment =
+            ChildEnvironment { user, path: system.child_path(), ..ChildEnvironment::default() };
+        let exec = Exec::new(Setup {
+            shell: "/bin/sh".into(),
+            environment,
+            limits: StepLimits::default(),
+            redactor: None,
+            lang: Lang::En,
+        });
+        let secret = VARIABLES.iter().take(3).map(|(name, _)| (*name).to_owned());
+        Some(Wall { root, exec: exec.with_sandbox(sandbox), variables: secret.collect() })
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(name)
+    }
+
+    fn home(&self, name: &str) -> PathBuf {
+        self.at("home").join(name)
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.home("code/shop")
+    }
+
+    fn write(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn approved(&self, words: &[&str]) -> Cleared {
+        let mut place = Workspace::new(self.workspace(), self.home(""));
+        place.home = self.at("home");
+        place.secret_variables.clone_from(&self.variables);
+        let (policy, system) = (Policy::default(), System::new(&place.workspace, &place.home, &[]));
+        let scene = PolicyContext { policy: &policy, place: &place, world: &system };
+        let work = StepAction::exec(words[0], &words[1..]);
+        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+        match safety::assess(step, scene) {
+            Verdict::Run(cleared) => cleared,
+            Verdict::Ask(held) => held.approve(),
+            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.assessment().risk),
+        }
+    }
+
+    async fn run(&self, words: &[&str]) -> Observation {
+        let (output, _live) = unbounded_channel();
+        let watch = RunControl::new(CancellationToken::new(), output);
+        self.exec.run(self.approved(words), watch).await
+    }
+
+    /// Code of the project, as an approved step runs it.
+    async fn script(&self, text: &str) -> Observation {
+        self.write(&self.workspace().join("attack.sh"), text);
+        self.run(&["bash", "attack.sh"]).await
+    }
+}
+
+/// Places of secrets in a home, as the programs of this world keep them.
+#[rustfmt::skip]
+const SECRETS: &[&str] = &[
+    ".ssh/id_ed25519", ".ssh/config", ".gnupg/private-keys-v1.d/x.key", ".aws/credentials", ".aws/sso/cache/x.json",
+    ".kube/config", ".docker/config.json", ".config/gh/hosts.yml", ".netrc", ".npmrc", ".git-credentials", ".pypirc",
+    ".config/gcloud/credentials.db", ".config/gcloud/application_default_credentials.json", ".azure/msal_token_cache.json",
+    ".codex/auth.json", ".claude/.credentials.json", ".claude.json", ".gemini/oauth_creds.json", ".slothtool/registry.json",
+    ".pulumi/credentials.json", ".minikube/client.key", ".terraform.d/credentials.tfrc.json", ".vault-token",
+    ".config/Code/User/globalStorage/state.vscdb", ".config/Cursor/User/globalStorage/state.vscdb",
+    ".config/github-copilot/apps.json", ".local/share/opencode/auth.json", ".config/goose/secrets.yaml",
+    ".config/sops/age/keys.txt", ".config/containers/auth.json", ".config/stripe/config.toml", ".config/hcloud/cli.toml",
+    ".config/scw/config.yaml", ".fly/config.yml", ".local/share/com.vercel.cli/auth.json", ".config/netlify/config.json",
+    ".wrangler/config/default.toml", ".config/ngrok/ngrok.yml", ".cloudflared/cert.pem", ".oci/config", ".databrickscfg",
+    ".snowsql/config", ".kaggle/kaggle.json", ".cache/huggingface/token", ".gradle/gradle.properties", ".sbt/.credentials",
+    ".config/pypoetry/auth.toml", ".m2/settings-security.xml", ".m2/settings.xml", "snap/firefox/common/x",
+    ".var/app/org.mozilla.firefox/x", ".mozilla/firefox/x/cookies.sqlite", ".config/chromium/Default/Cookies",
+    ".config/microsoft-edge/x", ".config/vivaldi/x", ".config/opera/x", ".config/google-chrome/Default/Login Data",
+    ".local/share/TelegramDesktop/tdata/x", ".config/Element/x", ".config/Signal/x", ".config/solana/id.json",
+    ".config/wireguard/wg0.conf", ".config/restic/password", ".config/borg/keys/x", ".local/share/fish/fish_history",
+    ".local/share/atuin/history.db", ".bash_history", ".zsh_history", ".python_history", ".Xauthority",
+    "other/.env", "other/src/main.rs", "notes.txt", ".config/unknown-tool/config.json", ".unknown-tool/token",
+    "Documents/x.pdf", ".bashrc", ".profile", ".local/share/keyrings/login.keyring", ".cargo/credentials.toml",
+    ".gem/credentials", ".composer/auth.json", ".nuget/NuGet/NuGet.Config", ".hex/hex.config", ".pgpass", ".my.cnf",
+    ".config/rclone/rclone.conf", ".config/op/config", ".config/avocet/config.toml", ".thunderbird/x", ".android/adbkey",
+    ".cache/mozilla/x", ".local/state/x", ".cache/thumbnails/x", ".config/obs-studio/x", ".password-store/x.gpg",
+];
+
+/// What programs read or run when they are started the next time.
+#[rustfmt::skip]
+const RUN_LATER: &[&str] = &[
+    ".claude/settings.json", ".claude/CLAUDE.md", ".codex/config.toml", ".gemini/settings.json", ".slothtool/registry.json",
+    ".gradle/init.d/x.gradle", ".gradle/wrapper/x", ".gradle/native/x", ".m2/wrapper/x", ".m2/settings.xml", ".julia/config/startup.jl",
+    ".sbt/1.0/plugins/x.sbt", ".local/share/uv/tools/x/bin/x", ".local/share/pipx/venvs/x/bin/x", ".cargo/bin/x", ".cargo/config.toml",
+    ".cache/pypoetry/virtualenvs/x/bin/python", ".cache/pre-commit/x", ".pub-cache/bin/x", ".dotnet/tools/x", ".mix/escripts/x",
+    ".opam/x", ".nimble/bin/x", ".pulumi/bin/x", ".stack/programs/x", ".conda/envs/x/bin/python", ".gem/ruby/x/bin/x",
+    ".npm/_npx/x", ".yarn/berry/x", ".cache/bazelisk/x", ".cache/coursier/arc/x", ".rustup/toolchains/x", "go/bin/x", "go/pkg/mod/x",
+    ".local/bin/x", ".bashrc", ".profile", ".config/autostart/x.desktop", ".gitconfig", ".config/git/config", "other/Makefile",
+    ".ccache/ccache.conf", ".ssh/authorized_keys", ".config/systemd/user/x.service", ".nvm/x", ".pyenv/shims/x", ".bun/bin/x", "x",
+];
+
+#[tokio::test]
+async fn code_of_the_project_reads_no_secret_of_the_home_and_no_other_project() {
+    let Some(wall) = Wall::new() else { return };
+    let mut script = String::new();
+    for name in SECRETS {
+        wall.write(&wall.home(name), "SECRET");
+        script +=
+            &format!("cat '{0}' >/dev/null 2>&1 && echo 'READ {0}'\n", wall.home(name).display());
+    }
+    wall.write(&wall.at("elsewhere/x"), "SECRET");
+    script += &format!("cat '{}' && echo 'READ elsewhere'\n", wall.at("elsewhere/x").display());
+    script += "echo done\n";
+    assert_eq!(wall.script(&script).await.stdout, "done\n");
+}
+
+#[tokio::test]
+async fn code_of_the_project_writes_nothing_that_runs_later() {
+    let Some(wall) = Wall::new() else { return };
+    let mut script = String::new();
+    for name in RUN_LATER {
+        let path = wall.home(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        script += &format!("(echo x >> '{0}') 2>/dev/null && echo 'WROTE {0}'\n", path.display());
+    }
+    // No cache of another program either: the next build would take it for what it fetched.
+    for name in [".cargo/registry/x", ".npm/_cacache/x", ".m2/repository/x", ".cache/go-build/x"] {
+        let path = wall.home(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        script += &format!("(echo x > '{0}') 2>/dev/null && echo 'WROTE {0}'\n", path.display());
+    }
+    script += "echo done; touch inside \"$TMPDIR/own\"\n";
+    assert_eq!(wall.script(&script).await.stdout, "done\n");
+    assert!(wall.workspace().join("inside").exists());
+}
+
+#[tokio::test]
+async fn words_of_other_programs_in_a_line_open_nothing_to_it() {
+    let Some(wall) = Wall::new() else { return };
+    let key = wall.home(".ssh/id_ed25519");
+    for name in [".ssh/id_ed25519", ".aws/credentials", ".netrc", ".npmrc", ".config/gh/hosts.yml"]
+    {
+        wall.write(&wall.home(name), "SECRET");
+    }
+    let evil = format!(
+        "#!/bin/sh\ncat {0} {1}/.aws/credentials {1}/.netrc {1}/.npmrc {1}/.config/gh/hosts.yml 2>/dev/null\n\
+         echo x 2>/dev/null > {1}/OUT\necho done\n",
+        key.display(),
+        wall.at("home").display()
+    );
+    wall.write(&wall.workspace().join("evil.sh"), &evil);
+    for line in [
+        "false && rpm -q x; ./evil.sh",
+        "if false; then pacman -Q; fi; ./evil.sh",
+        "pkg --version >/dev/null 2>&1; ./evil.sh",
+        "installer >/dev/null 2>&1; ./evil.sh",
+        "if false; then git push; fi; ./evil.sh",
+        "false && aws s3 ls; ./evil.sh",
+        "false && kubectl get x; ./evil.sh",
+        "false && gh pr list; ./evil.sh",
+        "false && npm view x; ./evil.sh",
+    ] {
+        let seen = wall.run(&["bash", "-c", line]).await;
+        assert_eq!(seen.stdout, "done\n", "{line}");
+        assert!(!wall.home("OUT").exists(), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn secrets_and_sockets_of_the_session_are_in_the_environment_of_no_other_program() {
+    let Some(wall) = Wall::new() else { return };
+    let seen = wall.script("env").await;
+    assert!(seen.stdout.contains("PLAIN=plain-value"), "{}", seen.stdout);
+    for (name, value) in VARIABLES.iter().filter(|(name, _)| *name != "PLAIN") {
+        assert!(!seen.stdout.contains(name) && !seen.stdout.contains(value), "{}", seen.stdout);
+    }
+}
+
+#[tokio::test]
+async fn terminals_devices_and_other_processes_stay_closed() {
+    let Some(wall) = Wall::new() else { return };
+    // A terminal of ours, as another window of the user is.
+    let pair = portable_pty::native_pty_system();
+    let pair = pair.openpty(portable_pty::PtySize::default()).unwrap();
+    let name = pair.master.tty_name().unwrap();
+    let name = name.display();
+    let own = std::process::id();
+    let script = format!(
+        "(echo painted > {name}) 2>/dev/null && echo TERMINAL\n\
+         (: < {name}) 2>/dev/null && echo READ-TERMINAL\n\
+         (: < /dev/kmsg) 2>/dev/null && echo KMSG\n\
+         mknod device c 1 11 2>/dev/null && echo DEVICE\n\
+         mknod block b 8 0 2>/dev/null && echo BLOCK\n\
+         cat /proc/{own}/environ >/dev/null 2>&1 && echo ENVIRON\n\
+         cat /proc/{own}/maps >/dev/null 2>&1 && echo MAPS\n\
+         cat /proc/1/environ >/dev/null 2>&1 && echo INIT\n\
+         unshare -U true 2>/dev/null && echo NAMESPACE\n\
+         grep -q '^CapEff:.*00000000000004\\(c7\\|cf\\|00\\)' /proc/self/status || grep CapEff /proc/self/status\n\
+         echo done > /dev/null; echo done\n"
+    );
+    let seen = wall.script(&script).await;
+    let lines: Vec<&str> = seen.stdout.lines().filter(|line| !line.starts_with("CapEff")).collect();
+    assert_eq!(lines, ["done"], "{}", seen.stderr);
+    for line in seen.stdout.lines().filter_map(|line| line.strip_prefix("CapEff:")) {
+        let bits = u64::from_str_radix(line.trim(), 16).unwrap();
+        // CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, SETGID, SETUID, NET_BIND_SERVICE.
+        assert_eq!(bits & !0b100_1100_1111, 0, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn signals_reach_only_the_steps_own_processes() {
+    let Some(wall) = Wall::new() else { return };
+    let own = std::process::id();
+    let abi = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    assert!(!abi.is_empty());
+    let seen = wall
+        .script(&format!(
+            "kill -0 {own} 2>/dev/null && echo REACHED\nsleep 60 & kill $! && echo done\n"
+        ))
+        .await;
+    assert!(seen.stdout.contains("done"), "{}", seen.stdout);
+    println!("kernel restricts signals: {}", !seen.stdout.contains("REACHED"));
+}
+
+#[tokio::test]
+async fn a_view_of_its_own_of_the_machine_cannot_be_made() {
+    let Some(wall) = Wall::new() else { return };
+    let Some(python) = ["/usr/bin/python3"].iter().find(|path| Path::new(path).exists()) else {
+        return println!("SKIPPED, no python3");
+    };
+    // `clone` with new users, mounts, networks, processes; and `clone3`.
+    let code = r#"
+import ctypes, os, errno, threading
+libc = ctypes.CDLL(None, use_errno=True)
+clone, clone3 = (56, 435) if os.uname().machine == "x86_64" else (220, 435)
+for flag in (0x10000000, 0x20000, 0x40000000, 0x20000000, 0x8000000, 0x4000000, 0x2000000, 0x10000000 | 0x20000):
+    pid = libc.syscall(clone, flag | 17, 0, 0, 0, 0)
+    if pid == 0: os._exit(0)
+    if pid > 0: print("CLONED", hex(flag))
+    elif ctypes.get_errno() != errno.EPERM: print("OTHER", ctypes.get_errno())
+args = (ctypes.c_uint64 * 8)(0x10000000, 0, 0, 0, 17, 0, 0, 0)
+pid = libc.syscall(clone3, args, 64)
+if pid == 0: os._exit(0)
+if pid > 0: print("CLONED3")
+thread = threading.Thread(target=lambda: print("thread"))
+thread.start(); thread.join()
+os.waitpid(os.spawnv(os.P_NOWAIT, "/bin/true", ["true"]), 0)
+print("done")
+"#;
+    wall.write(&wall.workspace().join("a.py"), code);
+    let seen = wall.run(&[python, "a.py"]).await;
+    assert_eq!(seen.stdout, "thread\ndone\n", "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn a_chain_of_processes_does_not_outlive_its_step() {
+    let Some(wall) = Wall::new() else { return };
+    if !Path::new("/usr/bin/python3").exists() {
+        return println!("SKIPPED, no python3");
+    }
+    // Each starts the next in a session of its own, and ends.
+    let chain = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    while True:\n        time.sleep(PAUSE)\n        if os.fork(): os._exit(0)\n        open('beat', 'w').write(str(time.time()))\n";
+    for pause in ["0.01", "0.001", "0"] {
+        wall.write(&wall.workspace().join("chain.py"), &chain.replace("PAUSE", pause));
+        wall.run(&["/usr/bin/python3", "chain.py"]).await;
+        let beat = || fs::read_to_string(wall.workspace().join("beat")).unwrap_or_default();
+        // What is left would write again well within this time.
+        let before = beat();
+        let until = std::time::Instant::now() + std::time::Duration::from_millis(500);
+        while std::time::Instant::now() < until {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(beat(), before, "{pause}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_cache_of_the_step_is_made_and_an_unused_one_is_removed() {
+    let Some(wall) = Wall::new() else { return };
+    let listed = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).map(|all| all.flatten().collect::<Vec<_>>());
+        let mut names: Vec<String> = entries
+            .unwrap_or_default()
+            .iter()
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    wall.write(
+        &wall.workspace().join("Makefile"),
+        "all:\n\t@mkdir -p $(HOME)/.cache/ccache/x && echo made\n",
+    );
+    let seen = wall.run(&["make"]).await;
+    assert_eq!(seen.stdout, "made\n", "{}", seen.stderr);
+    assert_eq!(listed(&wall.at("home")), [".cache", "code"]);
+    assert_eq!(listed(&wall.home(".cache")), ["ccache"]);
+    fs::remove_dir_all(wall.home(".cache")).unwrap();
+    wall.write(&wall.workspace().join("Makefile"), "all:\n\t@echo nothing\n");
+    wall.run(&["make"]).await;
+    assert_eq!(listed(&wall.at("home")), ["code"]);
+}
+
+impl Wall {
+    fn git(&self, folder: &Path, args: &[&str]) {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=x", "-c", "user.email=x@y", "-c", "protocol.file.allow=always"]);
+        let output = git.args(args).current_dir(folder).env("HOME", self.at("")).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// A repository elsewhere with a commit.
+    fn repository(&self, name: &str) -> PathBuf {
+        let folder = self.home(name);
+        fs::create_dir_all(&folder).unwrap();
+        self.git(&folder, &["init", "-q", "-b", "main"]);
+        fs::write(folder.join("a.txt"), "hello\n").unwrap();
+        self.git(&folder, &["add", "-A"]);
+        self.git(&folder, &["commit", "-qm", "one"]);
+        folder
+    }
+
+    /// Reads run by themselves, writes as the user approves them.
+    async fn git_works(&self, what: &str) {
+        for args in [
+            &["status"][..],
+            &["log", "--oneline"],
+            &["diff"],
+            &["show", "HEAD"],
+            &["blame", "a.txt"],
+            &["grep", "hello"],
+            &["branch"],
+            &["ls-files"],
+            &["rev-parse", "HEAD"],
+            &["log", "-p", "-1"],
+            &["stash", "list"],
+            &["reflog"],
+        ] {
+            let words = [&["git"], args].concat();
+            assert_eq!(
+                self.approved(&words).assessment().risk.tier,
+                avocet::protocol::Tier::L0,
+                "{what} {args:?}"
+            );
+            let seen = self.run(&words).await;
+            assert_eq!(seen.exit_code, Some(0), "{what} {args:?}: {}", seen.stderr);
+        }
+        fs::write(self.workspace().join("b.txt"), "new\n").unwrap();
+        for args in [
+            &["add", "b.txt"][..],
+            &["commit", "-m", "two"],
+            &["tag", "t"],
+            &["branch", "x"],
+            &["branch", "-d", "x"],
+            &["pack-refs", "--all"],
+            &["tag", "-d", "t"],
+            &["merge", "HEAD"],
+            &["stash"],
+        ] {
+            let words = [&["git"], args].concat();
+            let seen = self.run(&words).await;
+            assert_eq!(seen.exit_code, Some(0), "{what} {args:?}: {}", seen.stderr);
+            assert!(!seen.stderr.contains("denied"), "{what} {args:?}: {}", seen.stderr);
+        }
+    }
+
+    fn identity(&self) {
+        fs::write(self.home(".gitconfig"), "[user]\nname = x\nemail = x@y\n").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn git_works_in_a_linked_worktree() {
+    let Some(wall) = Wall::new() else { return };
+    wall.identity();
+    let main = wall.repository("main");
+    fs::remove_dir(wall.workspace()).unwrap();
+    wall.git(&main, &["worktree", "add", "-q", "-b", "side", &wall.workspace().to_string_lossy()]);
+    wall.git_works("worktree").await;
+    // The other tree is no part of it.
+    wall.write(&main.join("private"), "SECRET");
+    let seen = wall.script(&format!("cat {}/private; echo done", main.display())).await;
+    assert_eq!(seen.stdout, "done\n");
+}
+
+#[tokio::test]
+async fn git_works_in_a_submodule() {
+    let Some(wall) = Wall::new() else { return };
+    wall.identity();
+    let (lib, main) = (wall.repository("lib"), wall.repository("code"));
+    fs::remove_dir(wall.workspace()).unwrap();
+    wall.git(&main, &["submodule", "--quiet", "add", &lib.to_string_lossy(), "shop"]);
+    wall.git_works("submodule").await;
+}
+
+#[tokio::test]
+async fn git_grep_works_in_every_repository_also_beside_a_password() {
+    let Some(wall) = Wall::new() else { return };
+    let other = wall.repository("code/shop");
+    for url in ["https://example.com/x.git", "https://ada:hunter2hunter2@example.com/x.git"] {
+        wall.git(&other, &["config", "remote.origin.url", url]);
+        let seen = wall.run(&["git", "grep", "hello"]).await;
+        assert_eq!(
+            (seen.exit_code, seen.stdout.as_str()),
+            (Some(0), "a.txt:hello\n"),
+            "{}",
+            seen.stderr
+        );
+    }
+    // What it does not need, a search does not meet.
+    let seen = wall.run(&["grep", "-r", "hunter2", "."]).await;
+    assert!(!seen.stdout.contains("hunter2"), "{}", seen.stdout);
+}
+
+#[tokio::test]
+async fn debuggers_work_on_the_steps_own_processes() {
+    let Some(wall) = Wall::new() else { return };
+    for (program, args) in [
+        ("/usr/bin/strace", &["-o", "out", "true"][..]),
+        ("/usr/bin/gdb", &["-batch", "-nx", "-ex", "run", "true"]),
+    ] {
+        if !Path::new(program).exists() {
+            println!("SKIPPED, no {program}");
+            continue;
+        }
+        let seen = wall.run(&[&[program], args].concat()).await;
+        assert_eq!(seen.exit_code, Some(0), "{program}: {} {}", seen.stdout, seen.stderr);
+        assert!(
+            !seen.stdout.contains("not permitted") && !seen.stderr.contains("not permitted"),
+            "{program}: {}",
+            seen.stderr
+        );
+    }
+}
