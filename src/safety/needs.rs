@@ -8,7 +8,7 @@
 use super::findings::Findings;
 use super::places::{self, PlaceRow, UserPath, is_named};
 use super::policy::{Limit, Policy};
-use super::signing::signing_rule;
+use super::signing::{hooks, signing_rule};
 use super::spec::{ArgToken, JudgeContext, Operands, is_doubtful, operands};
 use super::{Assessment, PathKind, args, grant, paths, rules, shell};
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
@@ -43,6 +43,8 @@ pub struct Needs {
 /// The rule of a step that may use credentials, and that of one that is not sandboxed.
 pub const CREDENTIALS: &str = "sandbox.credentials";
 const FREE: &str = "sandbox.free";
+/// The rule of a step in which hooks of the repository meet credentials.
+const HOOKS: &str = "sandbox.hooks";
 
 /// Programs that show interfaces, routes and sockets.
 const SHOW_NETWORK: &str = "ip hostname ss";
@@ -65,13 +67,15 @@ impl Needs {
         }
         let direct = direct_command(work, findings);
         needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
+        let is_line = direct.is_none();
         match direct {
             Some(rule) if findings.tier() > Tier::L0 => needs.open(&rule, ground, findings),
-            Some(_) => {}
-            // A line has what it names opened to all of its commands.
-            None => {
-                findings.launch.reads.retain(|path| !paths::is_private(path, ground.scene.place))
-            }
+            _ => {}
+        }
+        // What a line names would be open to all of its commands, and an argument of a program
+        // that runs code to that code.
+        if is_line || findings.has(Effect::Exec) {
+            findings.launch.reads.retain(|path| !paths::is_private(path, ground.scene.place));
         }
         for list in [&mut needs.caches, &mut needs.made, &mut needs.homes, &mut needs.credentials] {
             list.sort_unstable();
@@ -121,6 +125,12 @@ impl Needs {
             let say = words::SANDBOX_CREDENTIALS
                 .with("places", self.credential_names(&place.secret_variables));
             findings.add(CREDENTIALS, Tier::L1, say, None, &[Effect::Secret]);
+            let runs_git = is_named("git gh glab hub git-lfs", &command.name);
+            let hooks = if runs_git { hooks(&command.args, ground) } else { Vec::new() };
+            if !hooks.is_empty() {
+                let say = words::SANDBOX_HOOKS.with("hooks", hooks.join(", "));
+                findings.add(HOOKS, Tier::L1, say, None, &[Effect::Secret]);
+            }
         }
         if self.system {
             findings.add(FREE, Tier::L1, words::SANDBOX_FREE, None, &[Effect::Elevate]);
@@ -128,7 +138,7 @@ impl Needs {
     }
 
     /// Those of a command, whatever of it is there.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "test-support"))]
     pub fn for_test(rule: &str, effects: &[Effect]) -> Needs {
         let named = |rows: &'static [PlaceRow]| -> Vec<UserPath> {
             let rows = rows.iter().filter(|row| row.applies_to(rule));
@@ -203,12 +213,7 @@ fn direct_command(work: &StepAction, findings: &Findings) -> Option<CommandRule>
     let (name, given) = without_wrappers(program, given)?;
     let starts_others = rules::find(name)
         .is_some_and(|(spec, _)| matches!(spec.grammar.operands, Operands::Command(_)));
-    // Settings of its own name the programs that it starts: `-o ProxyCommand=…`.
-    let is_configured = ["ssh", "scp", "sftp", "rsync"].contains(&name)
-        && given
-            .iter()
-            .any(|arg| ["-o", "-F", "-e", "--rsh", "-S"].iter().any(|flag| arg.starts_with(flag)));
-    if is_configured || starts_others && !ELEVATES.contains(&name) || name == "xargs" {
+    if is_configured(name, given) || starts_others && !ELEVATES.contains(&name) || name == "xargs" {
         return None;
     }
     let rule = CommandRule::new(name, given);
@@ -223,6 +228,41 @@ fn direct_command(work: &StepAction, findings: &Findings) -> Option<CommandRule>
     (!foreign || ELEVATES.contains(&name)).then_some(rule)
 }
 
+/// Whether its arguments name settings, which name programs that it starts: `-o ProxyCommand=…`.
+fn is_configured(name: &str, given: &[String]) -> bool {
+    let rows = CONFIGURED.iter().filter(|(programs, ..)| is_named(programs, name));
+    let mut rows = rows.map(|(_, letters, words)| (letters, words));
+    rows.any(|(letters, words)| {
+        given.iter().any(|arg| match (arg.strip_prefix("--"), arg.strip_prefix('-')) {
+            (Some(long), _) => {
+                let long = long.split('=').next().unwrap_or_default();
+                !long.is_empty() && words.split(' ').any(|word| word == long)
+            }
+            // Letters can stand together: `-vo`.
+            (None, Some(short)) => short.contains(|c: char| letters.contains(c)),
+            (None, None) => false,
+        })
+    })
+}
+
+/// Programs, and the letters and words of their options that name settings or programs.
+#[rustfmt::skip]
+const CONFIGURED: &[(&str, &str, &str)] = &[
+    ("ssh scp sftp sshfs autossh", "oFSDI", ""),
+    ("ssh-add ssh-keygen ssh-copy-id ssh-keyscan", "oFsSDwP", ""),
+    ("rsync", "eM", "rsh"),
+    ("mosh", "", "ssh client server"),
+    ("ansible ansible-playbook", "M", "module-path playbook-dir ssh-common-args ssh-extra-args sftp-extra-args scp-extra-args connection-password-file vault-password-file become-password-file"),
+    ("kubectl oc helm k9s kustomize kubectx kubens argocd flux istioctl", "", "kubeconfig post-renderer enable-exec enable-alpha-plugins"),
+    ("docker podman nerdctl buildah skopeo", "", "config"),
+    ("npm npx pnpm yarn bun", "", "userconfig globalconfig script-shell node-options"),
+    ("cargo", "", "config"),
+    ("aws eksctl sam cdk", "", "config-file"),
+    ("gcloud gsutil bq", "o", "configuration flags-file bigqueryrc"),
+    ("gpg gpg2 gpgsm", "", "homedir options agent-program dirmngr-program pinentry-program photo-viewer keyserver-options"),
+    ("curl wget", "K", "config"),
+];
+
 /// The command after wrappers that keep it what it is; `None` where that is not certain.
 fn without_wrappers<'a>(
     mut name: &'a str,
@@ -232,7 +272,14 @@ fn without_wrappers<'a>(
         let short = short_name(name);
         let own = match short {
             "env" => {
-                given.iter().take_while(|arg| arg.contains('=') && !arg.starts_with('-')).count()
+                let sets = given.iter().map_while(|arg| arg.split_once('='));
+                // Others move homes and settings, or name what is started.
+                let plain =
+                    |(name, _): (&str, &str)| HARMLESS.iter().any(|row| matches_name(row, name));
+                if !sets.clone().all(plain) {
+                    return None;
+                }
+                sets.count()
             }
             "timeout" | "gtimeout" | "nice" | "time" | "gtime" => {
                 let (spec, _) = rules::find(short)?;
@@ -249,6 +296,24 @@ fn without_wrappers<'a>(
         (name, given) = (next.as_str(), rest);
     }
 }
+
+/// Variables that change what a program says and not what it does.
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TERM",
+    "CI",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR*",
+    "COLUMNS",
+    "LINES",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+];
 
 /// The command that a step is, as the tables name it.
 struct CommandRule {

@@ -127,7 +127,7 @@ pub const BASE: &[PlaceRow] = &[
     row("dotnet", &[movable("DOTNET_ROOT", ".dotnet", "")]),
     row("bun.upgrade", &[movable("BUN_INSTALL", ".bun", "bin")]),
     row("deno.install deno.upgrade", &[movable("DENO_INSTALL", ".deno", "")]),
-    row("pnpm.add pnpm.install pnpm.setup pnpm.env", &[movable("PNPM_HOME", ".local/share/pnpm", "")]),
+    row("pnpm.setup pnpm.env", &[movable("PNPM_HOME", ".local/share/pnpm", "")]),
     row("corepack", &[home(".cache/node")]),
     row("playwright npx.playwright", &[home(".cache/ms-playwright"), home("Library/Caches/ms-playwright")]),
     row("cypress npx.cypress", &[home(".cache/Cypress"), home("Library/Caches/Cypress")]),
@@ -190,8 +190,8 @@ pub const HOMES: &[PlaceRow] = &[
     row("virtualenv", &[home(".local/share/virtualenv")]),
     row("pdm rye", &[home(".config/pdm"), home(".rye")]),
     row("conda mamba micromamba", &[home(".condarc"), home(".cache/conda"), home(".conda/environments.txt")]),
-    row("gradle", &[movable("GRADLE_USER_HOME", ".gradle", "native"), movable("GRADLE_USER_HOME", ".gradle", "daemon"), movable("GRADLE_USER_HOME", ".gradle", "wrapper"), movable("GRADLE_USER_HOME", ".gradle", "jdks"), movable("GRADLE_USER_HOME", ".gradle", "notifications"), movable("GRADLE_USER_HOME", ".gradle", ".tmp"), movable("GRADLE_USER_HOME", ".gradle", "init.d")]),
-    row("mvn", &[home(".m2/wrapper"), home(".m2/toolchains.xml"), home(".m2/extensions.xml")]),
+    row("gradle", &[movable("GRADLE_USER_HOME", ".gradle", "native"), movable("GRADLE_USER_HOME", ".gradle", "daemon"), movable("GRADLE_USER_HOME", ".gradle", "wrapper"), movable("GRADLE_USER_HOME", ".gradle", "jdks"), movable("GRADLE_USER_HOME", ".gradle", "notifications"), movable("GRADLE_USER_HOME", ".gradle", ".tmp")]),
+    row("mvn", &[home(".m2/wrapper")]),
     row("sbt", &[home(".sbt/boot"), home(".sbt/1.0"), home(".sbt/repositories"), home(".ivy2/local")]),
     row("mill", &[home(".cache/mill")]),
     row("lein", &[home(".lein")]),
@@ -213,7 +213,7 @@ pub const HOMES: &[PlaceRow] = &[
 #[rustfmt::skip]
 pub const CREDENTIALS: &[PlaceRow] = &[
     // Other machines.
-    row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.remote git.lfs git.svn git-lfs ssh scp sftp rsync sshfs mosh autossh ssh-copy-id ssh-keyscan ssh-add ssh-keygen hg svn ansible ansible-playbook gh git-signs.ssh", &[home(".ssh")]),
+    row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.remote git.lfs git.svn git-lfs ssh scp sftp rsync sshfs mosh autossh ssh-copy-id ssh-keyscan ssh-add ssh-keygen ansible ansible-playbook gh git-signs.ssh", &[home(".ssh")]),
     row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.remote git.lfs git-lfs cargo.add cargo.update cargo.fetch go.get go.mod go.install", &[home(".git-credentials"), movable("XDG_CONFIG_HOME", ".config", "git/credentials")]),
     row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.remote git.lfs git-lfs curl wget http https httpie ftp lftp pip pip2 pip3 uv.sync uv.add uv.lock uv.pip uv.publish heroku go.get go.mod go.install", &[home(".netrc"), home("_netrc")]),
     row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.lfs gh", &[movable("GH_CONFIG_DIR", ".config/gh", "")]),
@@ -253,12 +253,12 @@ pub const CREDENTIALS: &[PlaceRow] = &[
     row("huggingface-cli hf", &[home(".cache/huggingface/token"), home(".cache/huggingface/stored_tokens"), home(".huggingface")]),
 
     // Package managers.
-    row("cargo.add cargo.update cargo.fetch cargo.vendor cargo.generate-lockfile cargo.publish cargo.install cargo.owner cargo.yank cargo.login", &[movable("CARGO_HOME", ".cargo", "credentials"), movable("CARGO_HOME", ".cargo", "credentials.toml")]),
+    row("cargo.add cargo.update cargo.fetch cargo.vendor cargo.generate-lockfile cargo.publish cargo.owner cargo.yank cargo.login", &[movable("CARGO_HOME", ".cargo", "credentials"), movable("CARGO_HOME", ".cargo", "credentials.toml")]),
     row("npm.install npm.i npm.ci npm.add npm.update npm.up npm.upgrade npm.dedupe npm.publish npm.view npm.info npm.outdated npm.audit pnpm.install pnpm.i pnpm.add pnpm.update pnpm.up pnpm.outdated pnpm.publish yarn.install yarn.add yarn.up yarn.upgrade yarn.outdated bun.install bun.add", &[movable("NPM_CONFIG_USERCONFIG", ".npmrc", "")]),
     row("yarn.install yarn.add yarn.up yarn.upgrade yarn.outdated", &[home(".yarnrc.yml"), home(".yarnrc")]),
     row("twine flit poetry pdm hatch rye", &[home(".pypirc"), home(".config/pypoetry")]),
-    row("mvn", &[home(".m2/settings.xml"), home(".m2/settings-security.xml")]),
-    row("gradle", &[movable("GRADLE_USER_HOME", ".gradle", "gradle.properties")]),
+    row("mvn", &[home(".m2/settings.xml"), home(".m2/settings-security.xml"), home(".m2/extensions.xml"), home(".m2/toolchains.xml")]),
+    row("gradle", &[movable("GRADLE_USER_HOME", ".gradle", "gradle.properties"), movable("GRADLE_USER_HOME", ".gradle", "init.d")]),
     row("sbt", &[home(".sbt/.credentials"), home(".ivy2/.credentials")]),
     row("gem bundle bundler", &[home(".gem/credentials"), home(".bundle/config"), home(".local/share/gem/credentials")]),
     row("composer", &[home(".composer/auth.json"), home(".config/composer/auth.json")]),
@@ -340,7 +340,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("docker podman skopeo buildah docker-compose", "DOCKER_* REGISTRY_*"),
     ("kubectl helm k9s oc", "KUBE* HELM_*"),
     ("npm pnpm yarn bun", "NPM_* NODE_AUTH_TOKEN YARN_*"),
-    ("cargo.publish cargo.add cargo.update cargo.fetch cargo.install cargo.owner cargo.yank", "CARGO_REGISTR*"),
+    ("cargo.publish cargo.add cargo.update cargo.fetch cargo.owner cargo.yank cargo.login", "CARGO_REGISTR*"),
     ("twine flit poetry hatch pdm uv.publish uv.sync uv.add", "TWINE_* FLIT_* POETRY_* HATCH_* PDM_* UV_*"),
     ("psql pg_dump pg_restore pgcli createdb", "PG*"),
     ("mysql mariadb mysqldump mycli", "MYSQL_*"),

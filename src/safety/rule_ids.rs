@@ -128,6 +128,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("sandbox.work",         Tier::L1, words::SANDBOX_WORK_RULE),
     ("sandbox.network",      Tier::L1, words::SANDBOX_NETWORK),
     ("sandbox.credentials",  Tier::L1, words::SANDBOX_CREDENTIALS_RULE),
+    ("sandbox.hooks",        Tier::L1, words::SANDBOX_HOOKS_RULE),
     ("sandbox.homes",        Tier::L1, words::SANDBOX_HOMES_RULE),
     ("sandbox.none",         Tier::L1, words::SANDBOX_NONE_RULE),
     ("sandbox.free",         Tier::L1, words::SANDBOX_FREE),

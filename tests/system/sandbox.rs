@@ -351,7 +351,7 @@ async fn every_step_that_runs_by_itself_exits_the_same_inside_and_outside_the_sa
     field.commit();
     let sandbox = field.sandbox(SandboxMode::Read);
     if sandbox.status() == SandboxStatus::Absent {
-        return println!("SKIPPED, no sandbox on this machine");
+        return skip(Reason::NoSandbox);
     }
     let (held, free) = (field.exec(&sandbox), field.exec(&field.sandbox(SandboxMode::Off)));
     let lines = safety::examples().chain(LINES.iter().copied()).chain(MORE_LINES.iter().copied());

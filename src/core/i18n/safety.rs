@@ -210,6 +210,8 @@ words! { "safety":
     SANDBOX_NETWORK_CLOSED: "closed", "关闭";
     SANDBOX_NETWORK: "It runs code of this project and keeps network access, because this machine cannot be told apart from others. `allow_network = false` under `[safety]` turns it off.", "它会运行本项目的代码；由于无法区分本机与其他机器，网络保持开放。在 `[safety]` 下设 `allow_network = false` 可关闭。";
     SANDBOX_CREDENTIALS: "It may use credentials: {places}.", "它可能使用凭据：{places}。";
+    SANDBOX_HOOKS: "Hooks of this repository may run with them: {hooks}.", "此仓库的钩子可能会随之运行：{hooks}。";
+    SANDBOX_HOOKS_RULE: "Hooks of the repository may run where credentials are open.", "开放凭据时，仓库的钩子可能会运行。";
     SANDBOX_HOMES: "It can also change the state of its program: {places}.", "它还可以更改其程序的数据：{places}。";
     SANDBOX_HOMES_RULE: "The sandbox leaves the state of its program open to it.", "沙箱对它开放其程序自身的数据。";
     SANDBOX_FREE: "It changes the system itself, so it is not sandboxed.", "它会更改系统本身，因此不受沙箱限制。";

@@ -192,39 +192,39 @@ fn a_line_opens_nothing_to_its_commands() {
         "claude x",
     ] {
         for shape in [
-            "bash -c 'P; ./evil.sh'",
-            "bash -c 'false && P; ./evil.sh'",
-            "sh -c 'if false; then P; fi; ./evil.sh'",
-            "bash -lc P",
-            "bash -c P",
-            "find . -exec P ;",
-            "xargs P",
-            "npx -c 'P; ./evil.sh'",
-            "npm exec -c P",
-            "watch P",
-            "nohup P",
-            "setsid P",
-            "script -c 'P; ./evil.sh'",
-            "parallel P",
-            "flock x P",
-            "env -S 'P; ./evil.sh'",
-            "git rebase -x 'P' main",
-            "git submodule foreach P",
-            "busybox sh -c 'P'",
-            "timeout 5 bash -c 'P; ./evil.sh'",
-            "env PATH=. P",
-            "env LD_PRELOAD=./x.so P",
-            "hyperfine P",
-            "entr P",
-            "strace P",
-            "stdbuf -oL P",
-            "su -c P",
-            "eval P",
-            "command P x",
-            "fd -x P",
-            "time -o x bash -c P",
+            "bash -c 'STEP; ./evil.sh'",
+            "bash -c 'false && STEP; ./evil.sh'",
+            "sh -c 'if false; then STEP; fi; ./evil.sh'",
+            "bash -lc STEP",
+            "bash -c STEP",
+            "find . -exec STEP ;",
+            "xargs STEP",
+            "npx -c 'STEP; ./evil.sh'",
+            "npm exec -c STEP",
+            "watch STEP",
+            "nohup STEP",
+            "setsid STEP",
+            "script -c 'STEP; ./evil.sh'",
+            "parallel STEP",
+            "flock x STEP",
+            "env -S 'STEP; ./evil.sh'",
+            "git rebase -x 'STEP' main",
+            "git submodule foreach STEP",
+            "busybox sh -c 'STEP'",
+            "timeout 5 bash -c 'STEP; ./evil.sh'",
+            "env PATH=. STEP",
+            "env LD_PRELOAD=./x.so STEP",
+            "hyperfine STEP",
+            "entr STEP",
+            "strace STEP",
+            "stdbuf -oL STEP",
+            "su -c STEP",
+            "eval STEP",
+            "command STEP x",
+            "fd -x STEP",
+            "time -o x bash -c STEP",
         ] {
-            let text = shape.replace('P', program);
+            let text = shape.replace("STEP", program);
             let judged = judged(&text);
             if judged.risk.tier == Tier::L2 {
                 continue;
@@ -232,17 +232,17 @@ fn a_line_opens_nothing_to_its_commands() {
             assert!(!opens_something(&judged), "{text}: {:?}", judged.launch.needs);
         }
         for shape in [
-            "P; ./evil.sh",
-            "./evil.sh && P",
-            "P | tee x",
-            "P > x",
-            "A=b P",
-            "$(./evil.sh) && P",
-            "P $(./evil.sh)",
-            "if true; then P; fi",
-            "P &\n./evil.sh",
+            "STEP; ./evil.sh",
+            "./evil.sh && STEP",
+            "STEP | tee x",
+            "STEP > x",
+            "A=b STEP",
+            "$(./evil.sh) && STEP",
+            "STEP $(./evil.sh)",
+            "if true; then STEP; fi",
+            "STEP &\n./evil.sh",
         ] {
-            let judged = piece(&shape.replace('P', program));
+            let judged = piece(&shape.replace("STEP", program));
             assert!(!opens_something(&judged), "{shape}: {program}: {:?}", judged.launch.needs);
         }
     }
@@ -259,6 +259,20 @@ fn an_argument_that_starts_a_program_or_a_program_of_the_folder_opens_nothing() 
         "ssh -o ProxyCommand=./evil.sh host",
         "env GIT_SSH_COMMAND=./evil.sh git push",
         "env GIT_CONFIG_COUNT=1 git push",
+        "env HOME=. git push",
+        "env XDG_CONFIG_HOME=. git push",
+        "env KUBECONFIG=x kubectl get pods",
+        "git push --receive-pac=./evil.sh origin",
+        "git fetch --upload-pac ./evil.sh x",
+        "git ls-remote --exec=./evil.sh x",
+        "ssh -vo ProxyCommand=./evil.sh host",
+        "rsync -ae ./evil.sh a host:b",
+        "scp -S ./evil.sh a host:b",
+        "ssh-keygen -D ./evil.so",
+        "kubectl --kubeconfig=x get pods",
+        "docker --config x ps",
+        "npm install --userconfig x",
+        "hg push",
         "./git push",
         "/w/git push",
         "/w/bin/aws s3 ls",
@@ -344,4 +358,49 @@ fn a_line_is_not_given_the_credentials_that_it_names() {
         let reads = judged(text).launch.reads;
         assert!(!reads.iter().any(|path| path.starts_with("/keys/.")), "{text}: {reads:?}");
     }
+}
+
+/// A machine whose repository has hooks.
+struct Hooked;
+
+impl Machine for Hooked {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        paths::normalize(path)
+    }
+
+    fn kind(&self, path: &Path) -> PathKind {
+        let hook = path.ends_with(".git/hooks/pre-push");
+        if hook { PathKind::File } else { world().kind(path) }
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        world().program(name)
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Missing
+    }
+}
+
+#[test]
+fn a_step_that_may_use_credentials_names_the_hooks_that_run_beside_them() {
+    let hooks_named = |line: &str, policy: &Policy| {
+        let words = words_of(line);
+        let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        let scene = PolicyContext { policy, place: &place(), world: &Hooked };
+        let verdict = assess(step(&words[0], &args), scene);
+        assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
+        let reasons = &verdict.assessment().risk.reasons;
+        let named = reasons.iter().find(|reason| reason.rule == "sandbox.hooks");
+        named.map(|reason| reason.say.to_string())
+    };
+    // No rule answers that, one without a star neither.
+    let allowed = vec![PolicyRule::parse("git push").unwrap()];
+    let policy = Policy { allowed, ..Policy::default() };
+    for line in ["git push", "git -C sub push", "timeout 5 git push", "gh pr list"] {
+        let said = hooks_named(line, &policy).unwrap_or_else(|| panic!("{line}"));
+        assert!(said.contains("pre-push") && !said.contains("pre-commit"), "{said}");
+    }
+    assert_eq!(hooks_named("git commit -m x", &policy), None);
+    assert_eq!(hooks_named("aws s3 ls", &policy), None);
 }

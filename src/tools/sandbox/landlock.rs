@@ -88,8 +88,10 @@ pub(super) fn work_layer(kernel: Kernel, working: &WorkAccess<'_>) -> Result<Lay
         if !working.network && kernel.rights().ports {
             ruleset = ruleset.handle_access(ports)?;
         }
-        if !working.signals && kernel.rights().signals {
-            ruleset = ruleset.scope(Scope::from_all(kernel.0))?;
+        if kernel.rights().signals {
+            let all = Scope::from_all(kernel.0);
+            let scopes = if working.signals { all & !Scope::Signal } else { all };
+            ruleset = ruleset.scope(scopes)?;
         }
         let ruleset = allow(ruleset.create()?, working.read, read)?;
         allow(ruleset, working.write, granted | read)

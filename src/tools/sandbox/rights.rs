@@ -20,7 +20,7 @@ pub(super) struct WorkAccess<'a> {
     pub read: &'a [PathBuf],
     pub write: &'a [PathBuf],
     pub network: bool,
-    /// Signals to processes outside, and sockets that have no path.
+    /// Signals to processes outside.
     pub signals: bool,
 }
 

@@ -29,8 +29,10 @@ impl Machine for FakeMachine {
         path.to_owned()
     }
 
-    fn kind(&self, _: &Path) -> PathKind {
-        PathKind::Folder
+    fn kind(&self, path: &Path) -> PathKind {
+        // The home has no credentials.
+        let hidden = path.starts_with("/home/ann") || path.ends_with("docker.sock");
+        if hidden { PathKind::Missing } else { PathKind::Folder }
     }
 
     fn program(&self, name: &str) -> Option<Program> {
@@ -472,7 +474,7 @@ fn an_edit_that_must_not_run_is_refused() {
 #[test]
 fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let mut bench = begun();
-    let action = bench.proposes(&["npm run build"]);
+    let action = bench.proposes(&["npm install left-pad"]);
     let TurnAction::Ask(ask) = &action else { panic!("asks") };
     let Question::Step(StepQuestion { rule: Some(rule), .. }) = &**ask else {
         panic!("offers a rule")
