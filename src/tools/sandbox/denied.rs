@@ -328,6 +328,26 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_is_for_the_place_that_was_shown_and_not_for_where_a_link_leads_by_now() {
+        use crate::sandbox::readable_paths::granted_path;
+        let field = DenialFixture::new();
+        let paths = SandboxPaths {
+            home: field.at("home"),
+            workspace: field.at("ws"),
+            programs: vec![field.at("home/bin")],
+            ..SandboxPaths::default()
+        };
+        let granted = |path: PathBuf| granted_path(&path.to_string_lossy(), &paths);
+        for shown in [field.at("out/app"), field.at("out/app/"), field.at("home/.myapp")] {
+            assert!(granted(shown.clone()).is_some(), "{shown:?}");
+        }
+        std::os::unix::fs::symlink(field.at("home/.ssh"), field.at("out/app")).unwrap();
+        for shown in ["out/app", "out/app/", "out/app/x", "home/.ssh/x", "home/bin/ls"] {
+            assert_eq!(granted(field.at(shown)), None, "{shown}");
+        }
+    }
+
+    #[test]
     fn a_folder_that_is_missing_is_offered_as_a_folder_and_nothing_above_it() {
         let field = DenialFixture::new();
         let wanted = format!("{}/", field.at("out/app").display());

@@ -286,7 +286,9 @@ fn cover_around(tree: &Path, closed: Vec<PathBuf>, paths: &SandboxPaths) -> Tree
 pub(super) fn granted_path(text: &str, paths: &SandboxPaths) -> Option<PathBuf> {
     let path = PathBuf::from(text);
     let above = path.parent()?;
-    let same = above.canonicalize().is_ok_and(|real| real == above) && !path.is_symlink();
+    // A slash at the end would look through a link.
+    let is_link = path.components().collect::<PathBuf>().is_symlink();
+    let same = above.canonicalize().is_ok_and(|real| real == above) && !is_link;
     (same && can_be_granted(&path, paths)).then_some(path)
 }
 
@@ -294,7 +296,9 @@ pub(super) fn granted_path(text: &str, paths: &SandboxPaths) -> Option<PathBuf> 
 /// toolchain, nothing that holds one of them.
 pub(super) fn can_be_granted(path: &Path, paths: &SandboxPaths) -> bool {
     let closed = |place: &PathBuf| path.starts_with(place) || place.starts_with(path);
-    let mut private = paths.private_places().into_iter().chain(paths.places_of(places::BASE));
+    let of_user = paths.programs.iter().filter(|folder| folder.starts_with(&paths.home)).cloned();
+    let private = paths.private_places().into_iter().chain(paths.places_of(places::BASE));
+    let mut private = private.chain(of_user);
     let beside = path.parent() == Some(paths.home.as_path());
     let steers = safety::steering::steered_by(path.strip_prefix(&paths.home).unwrap_or(path));
     let config = path.strip_prefix(&paths.home).is_ok_and(|rest| rest.starts_with(".config"));
@@ -482,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approved_step_reads_all_but_secrets_and_our_own_folders() {
+    fn an_approved_step_reads_the_workspace_the_system_and_the_settings_of_git() {
         let (_temp, places) = home();
         let trees = Trees::for_approved(&places);
         for secret in
