@@ -34,6 +34,8 @@ pub struct Needs {
     pub network: bool,
     /// It is made to change the system, which no wall around the workspace allows.
     pub system: bool,
+    /// It may change the settings and hooks of the repository.
+    pub repository: bool,
     /// It is made to end other processes.
     pub signals: bool,
     /// It asks the kernel about the network of this machine, also where it only reads.
@@ -48,6 +50,10 @@ const HOOKS: &str = "sandbox.hooks";
 
 /// Programs that show interfaces, routes and sockets.
 const SHOW_NETWORK: &str = "ip hostname ss";
+
+/// Programs that change the settings and hooks of a repository, as the user asks them to.
+const STEERS_GIT: &str =
+    "git git-lfs gh glab hub jj husky npx.husky pre-commit lefthook npx.lefthook overcommit";
 
 /// Programs that end other processes.
 const KILLS: &str = "kill pkill killall skill fuser xkill";
@@ -68,6 +74,7 @@ impl Needs {
         let direct = direct_command(work, findings);
         needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
         let is_line = direct.is_none();
+        needs.repository = direct.as_ref().is_some_and(|rule| is_named(STEERS_GIT, &rule.full));
         match direct {
             Some(rule) if findings.tier() > Tier::L0 => needs.open(&rule, ground, findings),
             _ => {}

@@ -8,7 +8,7 @@
 //! Not in here: whether it may run (`safety`), and what its output means (`parse`).
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::guarded::GuardedFiles;
 use super::output_file::OutputFile;
 use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
@@ -123,6 +124,7 @@ async fn run(
         return none(Outcome::NotStarted, say);
     }
     let streams = input.map_or(ChildStreams::Closed, ChildStreams::Piped);
+    let guarded = read_guarded(exec, judged, is_piece).await;
     let (running, inside) = match spawn::start(exec, step, streams).await {
         Ok(started) => started,
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
@@ -160,6 +162,7 @@ async fn run(
     observation.note = end_note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    let put_back = put_back(guarded).await;
     let output = process_output(&mut observation, setup, finished.output, &watch.background).await;
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
@@ -167,8 +170,40 @@ async fn run(
     if !is_piece && observation.failed_without_note() {
         observation.note = terminal::hint(exec, judged);
     }
+    observation.note = put_back.or(observation.note);
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
+
+/// The settings and hooks that an approved step may not change: all, unless its own row says so,
+/// or the user wrote the line.
+async fn read_guarded(exec: &Exec, judged: &Assessment, is_piece: bool) -> Vec<GuardedFiles> {
+    let needs = &judged.launch.needs;
+    let by_hand = matches!(judged.step.work, StepAction::Shell { .. }) && !is_piece;
+    if judged.risk.tier == Tier::L0 || by_hand || needs.repository || needs.system {
+        return Vec::new();
+    }
+    let workspace = exec.sandbox.workspace().to_owned();
+    let mut roots: Vec<PathBuf> = judged.cwd.ancestors().map(Path::to_owned).collect();
+    roots.retain(|root| root.starts_with(&workspace) && workspace.is_absolute());
+    roots.extend(judged.launch.writes.iter().cloned());
+    roots.push(workspace);
+    roots.sort_unstable();
+    roots.dedup();
+    roots.retain(|root| root.is_absolute());
+    let read = move || roots.iter().filter_map(|root| GuardedFiles::read(root)).collect();
+    tokio::task::spawn_blocking(read).await.unwrap_or_default()
+}
+
+/// What is said of those that it changed.
+async fn put_back(guarded: Vec<GuardedFiles>) -> Option<LocalizedText> {
+    let put_back = move || guarded.into_iter().flat_map(GuardedFiles::put_back).collect();
+    let names: Vec<String> = tokio::task::spawn_blocking(put_back).await.ok()?;
+    let most = names.get(..NAMED).unwrap_or(&names).join(", ");
+    (!names.is_empty()).then(|| words::PUT_BACK.with("files", most))
+}
+
+/// How many of them are named.
+const NAMED: usize = 5;
 
 /// A shell piece of a template is kept from its start, since all of it is inserted.
 fn output_buffer(is_piece: bool) -> capture::BoundedBuffer {

@@ -254,6 +254,11 @@ impl Sandbox {
         })
     }
 
+    /// The folder that steps work in.
+    pub fn workspace(&self) -> &Path {
+        &self.paths.workspace
+    }
+
     /// How this step is to be restricted; `None`: it is not.
     fn profile(
         &self,

@@ -404,3 +404,14 @@ fn a_step_that_may_use_credentials_names_the_hooks_that_run_beside_them() {
     assert_eq!(hooks_named("git commit -m x", &policy), None);
     assert_eq!(hooks_named("aws s3 ls", &policy), None);
 }
+
+#[test]
+fn only_steps_made_for_it_change_settings_and_hooks_of_the_repository() {
+    for text in ["git config user.name x", "git push", "timeout 5 git remote add x y", "npx husky"]
+    {
+        assert!(judged(text).launch.needs.repository, "{text}");
+    }
+    for text in ["make", "npm test", "bash -c 'git config x y'", "find . -exec git config x y ;"] {
+        assert!(!judged(text).launch.needs.repository, "{text}");
+    }
+}
