@@ -56,7 +56,7 @@ impl GuardedFiles {
         names.iter().for_each(|path| remove(path));
         for (path, was) in changed {
             // Where it cannot be written it is named all the same.
-            let _ = write(path, was);
+            let _ = write(&self.root, path, was);
             names.push(path.clone());
         }
         names.sort_unstable();
@@ -83,11 +83,13 @@ struct Reader {
 
 impl Reader {
     fn add_repository(&mut self, git: &Path, depth: usize) {
-        for name in ["config", "config.worktree", "info/attributes", "hooks"] {
+        // A folder is in none of them, a link in its place is.
+        for name in ["config", "config.worktree", "hooks", "info", "modules"] {
             self.add(&git.join(name));
         }
-        if is_folder(&git.join("hooks")) {
-            entries(&git.join("hooks")).iter().for_each(|path| self.add(path));
+        entries(&git.join("hooks")).iter().for_each(|path| self.add(path));
+        if is_folder(&git.join("info")) {
+            self.add(&git.join("info/attributes"));
         }
         let mut folders = if depth > 0 { entries(&git.join("modules")) } else { Vec::new() };
         folders.retain(|path| is_folder(path));
@@ -123,7 +125,11 @@ impl Reader {
     }
 }
 
+/// The entries of a folder, not of one that a link leads to.
 fn entries(folder: &Path) -> Vec<PathBuf> {
+    if !is_folder(folder) {
+        return Vec::new();
+    }
     let found = fs::read_dir(folder).into_iter().flatten().flatten();
     found.map(|entry| entry.path()).collect()
 }
@@ -136,11 +142,11 @@ fn remove(path: &Path) {
     };
 }
 
-fn write(path: &Path, was: &Content) -> std::io::Result<()> {
-    let above = path.parent().filter(|above| !is_folder(above));
-    if let Some(above) = above {
-        remove(above);
-        fs::create_dir_all(above)?;
+fn write(root: &Path, path: &Path, was: &Content) -> std::io::Result<()> {
+    let above: Vec<&Path> = path.ancestors().skip(1).take_while(|above| *above != root).collect();
+    for folder in above.into_iter().rev().filter(|folder| !is_folder(folder)) {
+        remove(folder);
+        fs::create_dir(folder)?;
     }
     if !matches!(was, Content::Large { .. }) {
         remove(path);
@@ -233,6 +239,36 @@ mod tests {
         assert_eq!(guarded.put_back(), [".git/hooks", ".git/hooks/pre-commit"]);
         assert!(is_folder(&root.join(".git/hooks")) && root.join("evil/pre-push").exists());
         assert!(!root.join(".git/hooks/pre-push").exists());
+    }
+
+    #[test]
+    fn nothing_is_removed_or_written_where_a_link_leads() {
+        for link in
+            [".git/info", ".git/hooks", ".git/modules", ".git/modules/a", ".git/modules/lib"]
+        {
+            let (_temp, root) = repository();
+            let elsewhere = tempfile::tempdir().unwrap();
+            for folder in ["b", "a/b", "lib", "hooks"] {
+                fs::create_dir_all(elsewhere.path().join(folder)).unwrap();
+            }
+            for name in ["attributes", "config", "b/config", "pre-commit", "lib/config", "hooks/x"]
+            {
+                fs::write(elsewhere.path().join(name), "own").unwrap();
+            }
+            let guarded = GuardedFiles::read(&root).unwrap();
+            let before = read_repository(&root.join(".git"));
+            fs::remove_dir_all(root.join(link)).unwrap();
+            symlink(elsewhere.path(), root.join(link)).unwrap();
+            guarded.put_back();
+            for name in ["attributes", "config", "b/config", "pre-commit", "lib/config", "hooks/x"]
+            {
+                let text = fs::read_to_string(elsewhere.path().join(name)).unwrap();
+                assert_eq!(text, "own", "{link} {name}");
+            }
+            assert!(!elsewhere.path().join("a/b/config").exists(), "{link}");
+            let now = read_repository(&root.join(".git"));
+            assert!(before.iter().all(|(path, was)| now.get(path) == Some(was)), "{link}");
+        }
     }
 
     #[test]
