@@ -75,9 +75,10 @@ impl Needs {
         needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
         let is_line = direct.is_none();
         needs.repository = direct.as_ref().is_some_and(|rule| is_named(STEERS_GIT, &rule.full));
-        match direct {
-            Some(rule) if findings.tier() > Tier::L0 => needs.open(&rule, ground, findings),
-            _ => {}
+        if let Some(rule) = &direct
+            && findings.tier() > Tier::L0
+        {
+            needs.open(rule, ground, findings);
         }
         // What a line names would be open to all of its commands, and an argument of a program
         // that runs code to that code.

@@ -111,6 +111,19 @@ async fn run(
     input: Option<ShellInput>,
     watch: &RunControl,
 ) -> PipedOutput {
+    let guarded = read_guarded(exec, step.assessment(), input.is_some()).await;
+    let mut ended = run_unguarded(exec, step, input, watch).await;
+    let note = put_back(guarded).await;
+    ended.observation.note = note.or(ended.observation.note);
+    ended
+}
+
+async fn run_unguarded(
+    exec: &Exec,
+    step: &Cleared,
+    input: Option<ShellInput>,
+    watch: &RunControl,
+) -> PipedOutput {
     let judged = step.assessment();
     let setup = &exec.setup;
     let none =
@@ -124,7 +137,6 @@ async fn run(
         return none(Outcome::NotStarted, say);
     }
     let streams = input.map_or(ChildStreams::Closed, ChildStreams::Piped);
-    let guarded = read_guarded(exec, judged, is_piece).await;
     let (running, inside) = match spawn::start(exec, step, streams).await {
         Ok(started) => started,
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
@@ -162,7 +174,6 @@ async fn run(
     observation.note = end_note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    let put_back = put_back(guarded).await;
     let output = process_output(&mut observation, setup, finished.output, &watch.background).await;
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
@@ -170,7 +181,6 @@ async fn run(
     if !is_piece && observation.failed_without_note() {
         observation.note = terminal::hint(exec, judged);
     }
-    observation.note = put_back.or(observation.note);
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 

@@ -95,12 +95,11 @@ impl Reader {
         folders.retain(|path| is_folder(path));
         for module in folders {
             // A name with a slash has a folder of its own: `modules/libs/x`.
-            match is_folder(&module.join("objects")) {
-                true => self.add_repository(&module, depth - 1),
-                false => {
-                    let inner = entries(&module).into_iter().filter(|path| is_folder(path));
-                    inner.for_each(|path| self.add_repository(&path, depth - 1));
-                }
+            if is_folder(&module.join("objects")) {
+                self.add_repository(&module, depth - 1);
+            } else {
+                let inner = entries(&module).into_iter().filter(|path| is_folder(path));
+                inner.for_each(|path| self.add_repository(&path, depth - 1));
             }
         }
     }
@@ -117,8 +116,8 @@ impl Reader {
             _ => Some(Content::Large { len, changed }),
         };
         if let Some(content) = content {
-            if let Content::File { bytes, .. } = &content {
-                self.left = self.left.saturating_sub(bytes.len() as u64);
+            if matches!(content, Content::File { .. }) {
+                self.left = self.left.saturating_sub(len);
             }
             self.files.insert(path.to_owned(), content);
         }
@@ -136,10 +135,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// Never through a link: what it leads to is no part of the repository.
 fn remove(path: &Path) {
-    let _ = match is_folder(path) {
-        true => fs::remove_dir_all(path),
-        false => fs::remove_file(path),
-    };
+    let _ = if is_folder(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
 fn write(root: &Path, path: &Path, was: &Content) -> std::io::Result<()> {

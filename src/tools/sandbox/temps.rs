@@ -141,8 +141,9 @@ pub(super) fn create_granted(path: &Path) -> bool {
     if path.symlink_metadata().is_ok() {
         return true;
     }
-    match path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        true => DirBuilder::new().mode(0o700).create(path).is_ok(),
-        false => std::fs::File::create_new(path).is_ok(),
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        DirBuilder::new().mode(0o700).create(path).is_ok()
+    } else {
+        std::fs::File::create_new(path).is_ok()
     }
 }
