@@ -76,17 +76,32 @@ impl GatewayProcess {
     }
 
     /// Waits until the journal of a service has such a line.
-    pub fn wait_for_record(&self, service: &str, fits: impl Fn(&str) -> bool) {
+    pub fn wait_for_record(&self, service: &str, mut fits: impl FnMut(&str) -> bool) {
         let journal = self.dir.path(&format!("avocet/data/gateway/{service}.jsonl"));
         let patience = Instant::now() + PATIENCE;
         loop {
             let lines = std::fs::read_to_string(&journal).unwrap_or_default();
-            if lines.lines().any(&fits) {
+            if lines.lines().any(&mut fits) {
                 return;
             }
             assert!(Instant::now() < patience, "no such record: {lines}");
             std::thread::park_timeout(Duration::from_millis(5));
         }
+    }
+
+    /// Waits for the end of the turn of a message: its reply is shown a moment earlier.
+    pub fn wait_for_turn_end(&self, service: &str, message: &str) {
+        let delivery_of = |line: &str, record: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).ok()?;
+            let fits = line["record"] == record
+                && line["text"].as_str().is_none_or(|text| text.contains(message));
+            fits.then(|| line["delivery"].clone())
+        };
+        let mut begun = None;
+        self.wait_for_record(service, |line| {
+            begun = begun.take().or_else(|| delivery_of(line, "begun"));
+            begun.is_some() && delivery_of(line, "done") == begun
+        });
     }
 
     pub fn has_file(&self, name: &str) -> bool {

@@ -646,6 +646,7 @@ fn a_chat_works_in_the_folder_that_an_admin_sets() {
     gateway.telegram.wait_for(ADMIN, "Here.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains(&format!("Folder: {}", home.display())), "{request}");
+    gateway.wait_for_turn_end("telegram", "where are you?");
     // Who can change its files there would admit himself.
     gateway.telegram.write(ADMIN, &format!("/sethome {}", gateway.dir.path("avocet").display()));
     gateway.telegram.wait_for(ADMIN, "Avocet's own files");

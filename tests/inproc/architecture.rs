@@ -46,8 +46,7 @@ const DOORS: &[(&[&str], &[&str])] = &[
             "tokio::io::stdout",
             "tokio::io::stderr",
         ],
-        // The watchdog gives a terminal back that nobody else can any more; the keeper's are pipes
-        // that it reads.
+        // The watchdog restores a terminal when nothing else can; the keeper reads pipes.
         &[
             "src/cli/output.rs",
             "src/tui/",

@@ -40,7 +40,7 @@ const KEYS: &[&str] = &[
 /// Says what is wrong with a case; nothing when it passes.
 fn faults(case: &ScriptCase) -> Vec<String> {
     let Some(Value::Object(expect)) = case.json("expect") else {
-        return vec!["`expect` is no object".to_owned()];
+        return vec!["`expect` is not an object".to_owned()];
     };
     let folder = tempfile::tempdir().unwrap();
     case.write_to(folder.path());
@@ -51,7 +51,7 @@ fn faults(case: &ScriptCase) -> Vec<String> {
     let mut faults: Vec<String> = expect
         .keys()
         .filter(|key| !KEYS.contains(&key.as_str()))
-        .map(|key| format!("there is no expectation `{key}`"))
+        .map(|key| format!("unknown expectation `{key}`"))
         .collect();
     match (&came, expect.get("error")) {
         (Err(failure), None) => faults.push(format!("failed: {failure}")),
@@ -204,7 +204,7 @@ fn a_check_raises_no_false_alarm_about_a_script_that_runs() {
     let cases = script_cases();
     let titles: Vec<&str> = cases.iter().map(|case| case.title.as_str()).collect();
     for title in REPORTED {
-        assert!(titles.contains(title), "there is no case `{title}`");
+        assert!(titles.contains(title), "no case is called `{title}`");
     }
     let wrong: Vec<String> = cases
         .iter()
@@ -222,7 +222,7 @@ fn a_case_that_tests_nothing_is_refused() {
     let expect = "```json expect\n{}\n```\n";
     for (text, said) in [
         (format!("## a\n{script}"), "x.md: a: nothing is expected"),
-        (format!("## a\n{expect}"), "x.md: a: there is no script"),
+        (format!("## a\n{expect}"), "x.md: a: the script is missing"),
         (format!("## a\n{script}{expect}{expect}"), "`expect` stands twice"),
         (format!("## a\n{script}{expect}```json lllm\n[]\n```\n"), "`lllm` is neither"),
         (format!("{script}## a\n"), "x.md:3: a block above a heading"),

@@ -68,7 +68,7 @@ impl ScriptCase {
         match (twice, stray) {
             (Some(name), _) => Some(format!("`{name}` stands twice")),
             (_, Some(name)) => Some(format!("`{name}` is neither a file nor one of {DATA:?}")),
-            _ if self.block("script.ai.yaml").is_none() => Some("there is no script".to_owned()),
+            _ if self.block("script.ai.yaml").is_none() => Some("the script is missing".to_owned()),
             _ if self.block("expect").is_none() => Some("nothing is expected of it".to_owned()),
             _ => None,
         }

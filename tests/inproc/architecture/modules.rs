@@ -1,24 +1,9 @@
-//! Which file a path leads to, and the circles between files. It holds for one crate and for a
-//! workspace whose members stand below `src/`.
+//! Which file a path leads to, and the circles between files. `avocet_tui` is the crate in `src/tui`;
+//! `src/app` and `src/cli` belong to the crate in `src`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::syntax::{Code, NamedPath};
-
-/// The members by the name that other crates use.
-const CRATES: &[(&str, &str)] = &[
-    ("avocet_core", "core"),
-    ("avocet_safety", "safety"),
-    ("avocet_config", "config"),
-    ("avocet_store", "store"),
-    ("avocet_model", "model"),
-    ("avocet_tools", "tools"),
-    ("avocet_script", "script"),
-    ("avocet_session", "session"),
-    ("avocet_present", "present"),
-    ("avocet_gateway", "gateway"),
-    ("avocet_tui", "tui"),
-];
 
 type Name = Vec<String>;
 
@@ -27,7 +12,7 @@ const MAX_REEXPORTS: usize = 8;
 
 pub struct Modules<'a> {
     files: BTreeMap<Name, &'a Code>,
-    members: BTreeSet<&'static str>,
+    members: BTreeSet<&'a str>,
 }
 
 /// `src/tui/mod.rs` is `tui`, `src/tui/view.rs` is `tui::view`, `src/lib.rs` is the root.
@@ -43,8 +28,8 @@ impl<'a> Modules<'a> {
     pub fn new(files: impl IntoIterator<Item = (&'a str, &'a Code)>) -> Modules<'a> {
         let mut modules = Modules { files: BTreeMap::new(), members: BTreeSet::new() };
         for (path, code) in files {
-            let member = CRATES.iter().find(|(_, folder)| path == format!("src/{folder}/lib.rs"));
-            modules.members.extend(member.map(|(_, folder)| *folder));
+            let member = path.strip_prefix("src/").and_then(|path| path.strip_suffix("/lib.rs"));
+            modules.members.extend(member);
             modules.files.entry(name_of(path)).or_insert(code);
         }
         modules
@@ -71,8 +56,8 @@ impl<'a> Modules<'a> {
         let mut at = [from, inside].concat();
         let mut rest = path;
         let head = rest.first()?;
-        if let Some((_, folder)) = CRATES.iter().find(|(name, _)| name == head) {
-            (at, rest) = (vec![(*folder).to_owned()], &rest[1..]);
+        if let Some(member) = head.strip_prefix("avocet_") {
+            (at, rest) = (vec![member.to_owned()], &rest[1..]);
         } else {
             while let Some((head, tail)) = rest.split_first() {
                 match head.as_str() {

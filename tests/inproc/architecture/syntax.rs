@@ -1,5 +1,5 @@
-//! The source as a syntax tree: every path that a file names, with its line and the module that it
-//! stands in. Unit tests are left out exactly, wherever they stand.
+//! The source as a syntax tree: each path in a file, with its line and the module around it. Unit
+//! tests are left out, wherever they are.
 
 use std::collections::HashMap;
 
