@@ -26,9 +26,7 @@ use avocet_core::i18n::{
     Localize, LocalizedText, cli as words, common, script_run, session as session_words,
 };
 use avocet_core::protocol::budget::{Budget, Spent};
-use avocet_core::protocol::{
-    Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
-};
+use avocet_core::protocol::{Message, Notice, Provider, Question, StepAction, StepQuestion};
 use avocet_core::signals;
 use avocet_script::host::{FormAnswer, InputAnswer, InputForm, InputQuestion, PackKey};
 use avocet_script::manifest::Manifest;
@@ -440,9 +438,7 @@ fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput
                     }
                     _ => true,
                 };
-                let mild =
-                    risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
-                yes && mild && (approved.secrets || !hands_out)
+                yes && risk.can_preapprove() && (approved.secrets || !hands_out)
             }
         };
         let said = if may { ScriptAnswer::Yes } else { ScriptAnswer::No };

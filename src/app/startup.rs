@@ -255,7 +255,13 @@ impl Startup {
         // A folder that contains the workspace or the home does not belong to this program alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();
-        safety::Workspace { own, added: self.added.clone(), ..place }
+        let moved = self.moved_paths();
+        let secret = self.environment.iter().filter_map(|(name, value)| {
+            let (name, value) = (name.to_str()?, value.to_str()?);
+            safety::redact::is_secret_variable(name, value).then(|| name.to_owned())
+        });
+        let secret_variables = secret.collect();
+        safety::Workspace { own, added: self.added.clone(), moved, secret_variables, ..place }
     }
 
     /// This machine, as the rules query it.
@@ -414,13 +420,18 @@ impl Startup {
         self.surroundings.sandbox_paths.get_or_make(|| self.find_sandbox_paths(world))
     }
 
+    /// The places that variables of the user move.
+    fn moved_paths(&self) -> BTreeMap<String, PathBuf> {
+        let moved = safety::places::variables().filter_map(|name| {
+            let path = self.environment.path(name).filter(|path| path.is_absolute())?;
+            Some((name.to_owned(), path.canonicalize().unwrap_or(path)))
+        });
+        moved.collect()
+    }
+
     fn find_sandbox_paths(&self, world: &System) -> SandboxPaths {
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let home = real(self.paths.home.clone());
-        let moved = SandboxPaths::variables().filter_map(|name| {
-            let path = self.environment.path(name).filter(|path| path.is_absolute())?;
-            Some((name.to_owned(), real(path)))
-        });
         let holds_all =
             |folder: &PathBuf| self.folder.starts_with(folder) || home.starts_with(folder);
         // Also the paths as configured: a link in the workspace could be changed to point
@@ -435,7 +446,7 @@ impl Startup {
             workspace: self.folder.clone(),
             programs: world.folders().to_vec(),
             own,
-            moved: moved.collect(),
+            moved: self.moved_paths(),
             offline: self.loaded.settings.policy().network == Limit::Refuse,
             home,
         }

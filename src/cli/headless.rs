@@ -21,8 +21,8 @@ use super::{Clean, Exit};
 use avocet_core::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, PlanItem,
-    Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic,
-    TurnOrigin, TurnOutcome,
+    Question, Risk, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic, TurnOrigin,
+    TurnOutcome,
 };
 use avocet_present::question_lines::{command_lines, question_lines};
 use avocet_safety::redact::Redactor;
@@ -384,8 +384,7 @@ impl<'a> HeadlessTurn<'a> {
 
     /// The option approves steps that ask by default, not steps that a setting lowered from L2.
     fn on_step_question(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
-        // The option does not approve a step that runs without the sandbox.
-        let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
+        let may = risk.can_preapprove();
         // Nor does it hand out a credential, unless the other option names that.
         let may = may && (self.options.approved.secrets || !risk.can_expose_secrets(&step.work));
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
@@ -442,7 +441,8 @@ impl<'a> HeadlessTurn<'a> {
         }
         let mut effects: Vec<HeadlessEffect> =
             pieces.iter().flat_map(|piece| template_command_line(of, piece)).collect();
-        let grave = pieces.iter().find(|piece| piece.is_high_risk());
+        let secrets = self.options.approved.secrets;
+        let grave = pieces.iter().find(|piece| !piece.can_preapprove(secrets));
         match (self.options.approved.template_commands, grave) {
             (true, None) => {
                 let steps = pieces.iter().map(|piece| piece.id.clone()).collect();

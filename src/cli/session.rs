@@ -12,6 +12,7 @@ use super::Clean;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
 use avocet_core::protocol::{ExportFormat, Page};
 use avocet_safety::redact::Redactor;
+use avocet_safety::sanitize::{self, TextSource};
 use avocet_session::export::Pages;
 use avocet_session::listing::{hits_page, list_page};
 use avocet_store::{Database, Listed, SessionHit, Store, StoreError};
@@ -246,7 +247,15 @@ fn write_conversation(
     let known = disk.find(id)?;
     let mut out = BufWriter::new(&mut *to.out);
     // It was masked when it was saved; other secrets may be known by now.
-    let mut put = |text: &str| out.write_all(clean(&query.redactor.mask(text)).as_bytes());
+    let mut put = |text: &str| {
+        let masked = query.redactor.mask(text);
+        // What controls a terminal is no text; JSON writes it by its number.
+        let plain = match format {
+            ExportFormat::Json => masked.into_owned(),
+            ExportFormat::Md | ExportFormat::Html => sanitize::clean(&masked, TextSource::Text),
+        };
+        out.write_all(clean(&plain).as_bytes())
+    };
     if to.pages.is_none() {
         let pages = to.pages.insert(Pages::new(&known.title, format, query.lang));
         put(&pages.begin()).map_err(QueryError::Output)?;

@@ -428,7 +428,9 @@ const OF_OPERATOR: &[Effect] = &[Effect::Secret, Effect::Outside, Effect::Elevat
 
 /// Whether what is asked about reads credentials, or leaves the folder that the chat works in.
 fn reaches_beyond_folder(question: &Question) -> bool {
-    let reaches = |risk: &Risk| risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect));
+    let reaches = |risk: &Risk| {
+        risk.opens_sandbox() || risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect))
+    };
     match question {
         Question::Step(asked) => reaches(&asked.risk),
         Question::Pieces { pieces, .. } => pieces.iter().any(|piece| reaches(&piece.risk)),

@@ -163,6 +163,8 @@ impl Findings {
         self.launch.git = self.launch.git.or(part.launch.git);
         self.launch.empty_folder |= part.launch.empty_folder;
         self.launch.reads.extend_from_slice(&part.launch.reads);
+        self.launch.readable.extend_from_slice(&part.launch.readable);
+        self.launch.writes.extend_from_slice(&part.launch.writes);
         self.by_language |= part.by_language;
     }
 

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use super::Program;
+use super::{Needs, Program};
 
 /// Facts for the start of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Launch {
     pub reads: Vec<PathBuf>,
     /// Folders it may write to as it may to the workspace.
     pub writes: Vec<PathBuf>,
+    /// What the sandbox opens to it beyond the workspace.
+    pub needs: Needs,
 }
 
 impl Launch {
@@ -75,6 +77,7 @@ impl Launch {
             self.git,
             self.empty_folder
         ));
+        words.extend(self.needs.fingerprint_words());
         words
     }
 }

@@ -22,6 +22,7 @@ mod machine;
 mod malformed;
 mod needs;
 mod paths;
+pub mod places;
 pub mod policy;
 mod prompt_parts;
 mod reach;
@@ -33,6 +34,7 @@ mod rules;
 pub mod sanitize;
 mod sensitive;
 mod shell;
+mod signing;
 mod snapshot;
 mod spec;
 mod steered;
@@ -58,7 +60,7 @@ pub use machine::{
 };
 pub use malformed::is_hidden;
 pub use needs::{
-    Needs, UserPath, sandbox_reasons, unsandboxed_risk, variables as place_variables,
+    GuardedFiles, Needs, keeping_risk, matches_name, opening_risk, sandbox_reasons,
     with_sandbox_reasons,
 };
 pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};

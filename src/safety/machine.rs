@@ -1,5 +1,6 @@
 //! The folders that a judgement speaks of, and the questions it may ask of the machine.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::redact::Redactor;
@@ -21,6 +22,10 @@ pub struct Workspace {
     pub added: Vec<PathBuf>,
     /// Our own folders, which stay closed wherever they are.
     pub own: Vec<PathBuf>,
+    /// Folders that a variable moves elsewhere, by its name: `CARGO_HOME`.
+    pub moved: BTreeMap<String, PathBuf>,
+    /// The variables of the user whose values are secrets, by name.
+    pub secret_variables: Vec<String>,
 }
 
 impl Workspace {

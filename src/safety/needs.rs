@@ -1,76 +1,385 @@
-//! Collects what an approved step needs beyond the workspace: the caches its programs fill,
-//! and the credentials they were made to use.
+//! Decides what a step needs beyond the workspace.
 //!
-//! A row applies to the policy rules that a judgement found, so a command inside a wrapper
-//! or in a shell line counts too. A cache is writable for a row that names it, and for a
-//! step that runs the project's own code, which may start any of these programs.
-//! Credentials are open to the row that names them, and to nothing else.
+//! A cache is writable for a row that names it, wherever the command is in the step. All
+//! else belongs to one command, never to the line it stands in: homes of programs,
+//! credentials, devices, secret variables and a run without the sandbox are for a step that
+//! *is* that program, started directly, and starts nothing else by its arguments.
 
-use super::Assessment;
+use super::findings::Findings;
+use super::places::{self, PlaceRow, UserPath, is_named};
 use super::policy::{Limit, Policy};
+use super::signing::{hooks, signing_rule};
+use super::spec::{ArgToken, JudgeContext, Operands, is_doubtful, operands};
+use super::{Assessment, PathKind, args, grant, paths, rules, shell};
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
 use avocet_core::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
+use avocet_core::text::short_name;
 
-/// A place of the user: where a variable says, else below the home folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UserPath {
-    /// Empty: no variable moves it.
-    pub variable: &'static str,
-    /// Below the home; empty: it has no place unless the variable is set. An absolute path
-    /// is used as it is.
-    pub home: &'static str,
-    /// Below either of them.
-    pub rest: &'static str,
+/// The files that others follow by themselves and that a step may not change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GuardedFiles {
+    #[default]
+    All,
+    /// The settings and hooks of repositories: the others come with a branch.
+    Repositories,
+    /// It is made to change them.
+    Nothing,
 }
 
-/// One row.
-#[derive(Clone, Copy, Debug)]
-pub struct Need {
-    /// Rules separated by blanks: `cargo` speaks for `cargo.test` too, `npm.ci` for
-    /// itself.
-    pub rules: &'static str,
-    pub caches: &'static [UserPath],
-    pub credentials: &'static [UserPath],
-}
-
-/// The places one step may reach beyond the workspace.
+/// What one step may reach beyond the workspace.
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that a step may need")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// It may write here, and they are made where they are missing.
-    pub own: Vec<UserPath>,
-    /// It may write here, where they are.
+    /// Caches it writes to. The first of each row is made where it is missing.
     pub caches: Vec<UserPath>,
+    pub made: Vec<UserPath>,
+    /// Homes of its program: it writes there.
+    pub homes: Vec<UserPath>,
+    /// Credentials that are there, as they are named in the question.
     pub credentials: Vec<UserPath>,
+    /// Those of them that its program refreshes.
+    pub refreshed: Vec<UserPath>,
+    /// Devices; `*` at the end stands for any rest.
+    pub devices: Vec<&'static str>,
+    /// Variables that other steps do not get.
+    pub variables: Vec<&'static str>,
     pub network: bool,
     /// It is made to change the system, which no wall around the workspace allows.
     pub system: bool,
+    pub guarded: GuardedFiles,
+    /// It is made to end other processes.
+    pub signals: bool,
+    /// It asks the kernel about the network of this machine, also where it only reads.
+    pub netlink: bool,
 }
 
+/// The rule of a step that may use credentials, and that of one that is not sandboxed.
+pub const CREDENTIALS: &str = "sandbox.credentials";
+const FREE: &str = "sandbox.free";
+/// The rule of a step in which hooks of the repository meet credentials.
+const HOOKS: &str = "sandbox.hooks";
+
+/// Programs that show interfaces, routes and sockets.
+const SHOW_NETWORK: &str = "ip hostname ss";
+
+/// Programs that change the settings and hooks of a repository, as the user asks them to.
+const STEERS_GIT: &str = "git.config git.remote git.submodule git.clone git.init git.worktree git.lfs \
+    git.svn git.sparse-checkout git.maintenance git.flow git-lfs gh glab hub jj husky npx.husky \
+    pre-commit lefthook npx.lefthook overcommit";
+/// Programs that bring other versions of files.
+const VERSIONS: &str = "git hg svn jj sl bzr";
+
+/// Programs that end other processes.
+const KILLS: &str = "kill pkill killall skill fuser xkill";
+
 impl Needs {
-    pub fn from_risk(risk: &Risk) -> Needs {
-        let rules = || risk.reasons.iter().map(|reason| reason.rule.as_str());
-        let runs_code = rules().any(runs_code) && risk.effects.contains(&Effect::Exec);
-        let mut needs = Needs {
-            network: runs_code || risk.effects.contains(&Effect::Network),
-            system: risk.effects.contains(&Effect::Elevate),
-            ..Needs::default()
-        };
-        for row in NEEDS {
-            let named = rules().any(|rule| row.applies_to(rule));
-            if named {
-                needs.own.extend(row.caches);
-                needs.credentials.extend(row.credentials);
-            } else if runs_code {
-                needs.caches.extend(row.caches.iter().filter(|spot| !is_tool(spot)));
+    /// Finds them, and adds the findings of those that need an approval of their own.
+    pub fn find(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Findings) -> Needs {
+        let runs_code = findings.rule_ids().any(runs_code) && findings.has(Effect::Exec);
+        let mut needs =
+            Needs { network: runs_code || findings.has(Effect::Network), ..Needs::default() };
+        for row in places::CACHES {
+            if findings.rule_ids().any(|rule| row.applies_to(rule)) || is_wrapper_script(row, work)
+            {
+                needs.caches.extend(row.places);
+                needs.made.extend(row.places.first());
             }
         }
-        for list in [&mut needs.own, &mut needs.caches, &mut needs.credentials] {
+        let direct = direct_command(work, findings);
+        needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
+        let is_line = direct.is_none();
+        needs.guarded = match &direct {
+            Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
+            Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
+            _ => GuardedFiles::All,
+        };
+        if let Some(rule) = &direct
+            && findings.tier() > Tier::L0
+        {
+            needs.open(rule, ground, findings);
+        }
+        // What a line names would be open to all of its commands, and an argument of a program
+        // that runs code to that code.
+        if is_line || findings.has(Effect::Exec) {
+            findings.launch.reads.retain(|path| !paths::is_private(path, ground.scene.place));
+        }
+        for list in [&mut needs.caches, &mut needs.made, &mut needs.homes, &mut needs.credentials] {
             list.sort_unstable();
             list.dedup();
         }
         needs
     }
+
+    /// What is opened to the step because it is this program.
+    fn open(&mut self, command: &CommandRule, ground: &JudgeContext<'_>, findings: &mut Findings) {
+        let rule = command.full.as_str();
+        let named = |rows: &'static [PlaceRow]| {
+            rows.iter()
+                .filter(move |row| row.applies_to(rule))
+                .flat_map(|row| row.places.iter().copied())
+        };
+        let signing = command.git_sub().and_then(|sub| signing_rule(sub, &command.args, ground));
+        let place = ground.scene.place;
+        let is_there = |spot: &UserPath| {
+            let path = spot.resolve(&place.home, &place.moved);
+            path.is_some_and(|path| ground.scene.world.kind(&path) != PathKind::Missing)
+        };
+        self.homes.extend(named(places::HOMES).chain(named(places::BASE)));
+        for row in places::HOMES.iter().chain(places::BASE).filter(|row| row.applies_to(rule)) {
+            self.made.extend(row.places.first());
+        }
+        let reaches_others = !rule.starts_with("git.") || findings.has(Effect::Network);
+        if reaches_others {
+            self.credentials.extend(named(places::CREDENTIALS).filter(&is_there));
+            self.refreshed.extend(named(places::REFRESHED));
+        }
+        let keys = places::CREDENTIALS
+            .iter()
+            .filter(|row| signing.is_some_and(|rule| row.applies_to(rule)));
+        self.credentials.extend(keys.flat_map(|row| row.places.iter().copied()).filter(&is_there));
+        let devices = places::DEVICES.iter().filter(|(rules, _)| is_named(rules, rule));
+        self.devices.extend(devices.flat_map(|(_, devices)| devices.iter().copied()));
+        let variables = places::VARIABLES.iter().filter(|(rules, _)| {
+            is_named(rules, rule) || signing.is_some_and(|rule| is_named(rules, rule))
+        });
+        self.variables.extend(variables.flat_map(|(_, names)| names.split_ascii_whitespace()));
+        self.signals = is_named(KILLS, rule);
+        self.system = findings.iter().any(|finding| {
+            finding.effects.contains(&Effect::Elevate) && command.is_own(&finding.reason.rule)
+        });
+        let runs_git = is_named("git gh glab hub git-lfs", &command.name);
+        let hooks = if runs_git { hooks(&command.args, ground) } else { Vec::new() };
+        // They run code as a build does.
+        self.network |= !hooks.is_empty();
+        if self.uses_credentials(&place.secret_variables) {
+            let say = words::SANDBOX_CREDENTIALS
+                .with("places", self.credential_names(&place.secret_variables));
+            findings.add(CREDENTIALS, Tier::L1, say, None, &[Effect::Secret]);
+            if !hooks.is_empty() {
+                let say = words::SANDBOX_HOOKS.with("hooks", hooks.join(", "));
+                findings.add(HOOKS, Tier::L1, say, None, &[Effect::Secret]);
+            }
+        }
+        if self.system {
+            findings.add(FREE, Tier::L1, words::SANDBOX_FREE, None, &[Effect::Elevate]);
+        }
+    }
+
+    /// Those of a command, whatever of it is there.
+    #[cfg(any(test, feature = "test-support"))]
+    pub fn for_test(rule: &str, effects: &[Effect]) -> Needs {
+        let named = |rows: &'static [PlaceRow]| -> Vec<UserPath> {
+            let rows = rows.iter().filter(|row| row.applies_to(rule));
+            rows.flat_map(|row| row.places.iter().copied()).collect()
+        };
+        Needs {
+            caches: named(places::CACHES),
+            homes: named(places::HOMES),
+            credentials: named(places::CREDENTIALS),
+            network: effects.contains(&Effect::Network),
+            ..Needs::default()
+        }
+    }
+
+    fn uses_credentials(&self, secrets: &[String]) -> bool {
+        !self.credentials.is_empty() || secrets.iter().any(|name| self.passes(name))
+    }
+
+    /// The places and variables, as the question names them.
+    fn credential_names(&self, secrets: &[String]) -> String {
+        let places = self.credentials.iter().map(UserPath::display_path);
+        let variables = secrets.iter().filter(|name| self.passes(name));
+        let mut names: Vec<String> =
+            places.chain(variables.map(|name| format!("${name}"))).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    }
+
+    /// Whether it gets a variable that others do not.
+    pub fn passes(&self, name: &str) -> bool {
+        self.variables.iter().any(|row| matches_name(row, name))
+    }
+
+    /// Every opening as words, for the seal.
+    pub(super) fn fingerprint_words(&self) -> Vec<String> {
+        vec![format!("{self:?}")]
+    }
 }
+
+/// True when a row of a table, `NAME` or `PREFIX*`, covers a name.
+pub fn matches_name(row: &str, name: &str) -> bool {
+    row.strip_suffix('*').map_or(row == name, |prefix| name.starts_with(prefix))
+}
+
+/// `./gradlew` and `./mvnw` belong to the project; they fill the caches that their programs do.
+fn is_wrapper_script(row: &PlaceRow, work: &StepAction) -> bool {
+    let StepAction::Exec { program, .. } = work else { return false };
+    let name = short_name(program);
+    ["gradlew", "mvnw"].contains(&name) && row.applies_to(name)
+}
+
+/// The program and sub-command that the step is, as a rule: `git.push`. `None`: it is more than
+/// one command, a program of the project's own, or starts something by its arguments.
+fn direct_command(work: &StepAction, findings: &Findings) -> Option<CommandRule> {
+    let words: Vec<String>;
+    let (program, given) = match work {
+        StepAction::Exec { program, args } => (program.as_str(), args.as_slice()),
+        // A piece of a template with one plain command.
+        StepAction::Shell { line } => {
+            let [only]: [shell::PipelineCommand; 1] =
+                shell::pipeline_commands(line).try_into().ok()?;
+            if !only.sets.is_empty() || only.has_input || only.has_output {
+                return None;
+            }
+            words = only.words;
+            let (program, given) = words.split_first()?;
+            (program.as_str(), given)
+        }
+        StepAction::Tool { .. } => return None,
+    };
+    let (name, given) = without_wrappers(program, given)?;
+    let starts_others = rules::find(name)
+        .is_some_and(|(spec, _)| matches!(spec.grammar.operands, Operands::Command(_)));
+    if is_configured(name, given) || starts_others && !ELEVATES.contains(&name) || name == "xargs" {
+        return None;
+    }
+    let rule = CommandRule::new(name, given);
+    let foreign = findings.iter().filter(|finding| finding.reason.tier > Tier::L0).any(|finding| {
+        let id = finding.reason.rule.as_str();
+        grant::OF_FOLDER.contains(&id)
+            || id.starts_with("program.")
+            || id.starts_with("shell.")
+            || finding.effects.contains(&Effect::Exec) && !rule.is_own(id)
+    });
+    // What it starts runs with its rights, and the user was asked about all of it.
+    (!foreign || ELEVATES.contains(&name)).then_some(rule)
+}
+
+/// Whether its arguments name settings, which name programs that it starts: `-o ProxyCommand=…`.
+fn is_configured(name: &str, given: &[String]) -> bool {
+    let rows = CONFIGURED.iter().filter(|(programs, ..)| is_named(programs, name));
+    let mut rows = rows.map(|(_, letters, words)| (letters, words));
+    rows.any(|(letters, words)| {
+        given.iter().any(|arg| match (arg.strip_prefix("--"), arg.strip_prefix('-')) {
+            (Some(long), _) => {
+                let long = long.split('=').next().unwrap_or_default();
+                // Many programs take the beginning of a word.
+                !long.is_empty() && words.split(' ').any(|word| word.starts_with(long))
+            }
+            // Letters can stand together: `-vo`.
+            (None, Some(short)) => short.contains(|c: char| letters.contains(c)),
+            (None, None) => false,
+        })
+    })
+}
+
+/// Programs, and the letters and words of their options that name settings or programs.
+#[rustfmt::skip]
+const CONFIGURED: &[(&str, &str, &str)] = &[
+    ("git", "", "receive-pack upload-pack exec config"),
+    ("ssh scp sftp sshfs autossh", "oFSDI", ""),
+    ("ssh-add ssh-keygen ssh-copy-id ssh-keyscan", "oFsSDwP", ""),
+    ("rsync", "eM", "rsh"),
+    ("mosh", "", "ssh client server"),
+    ("ansible ansible-playbook", "M", "module-path playbook-dir ssh-common-args ssh-extra-args sftp-extra-args scp-extra-args connection-password-file vault-password-file become-password-file"),
+    ("kubectl oc helm k9s kustomize kubectx kubens argocd flux istioctl", "", "kubeconfig post-renderer enable-exec enable-alpha-plugins"),
+    ("docker podman nerdctl buildah skopeo", "", "config"),
+    ("npm npx pnpm yarn bun", "", "userconfig globalconfig script-shell node-options"),
+    ("cargo", "", "config"),
+    ("aws eksctl sam cdk", "", "config-file"),
+    ("gcloud gsutil bq", "o", "configuration flags-file bigqueryrc"),
+    ("gpg gpg2 gpgsm", "", "homedir options agent-program dirmngr-program pinentry-program photo-viewer keyserver-options"),
+    ("curl wget", "K", "config"),
+];
+
+/// The command after wrappers that keep it what it is; `None` where that is not certain.
+fn without_wrappers<'a>(
+    mut name: &'a str,
+    mut given: &'a [String],
+) -> Option<(&'a str, &'a [String])> {
+    loop {
+        let short = short_name(name);
+        let own = match short {
+            "env" => {
+                let sets = given.iter().map_while(|arg| arg.split_once('='));
+                // Others move homes and settings, or name what is started.
+                let plain =
+                    |(name, _): (&str, &str)| HARMLESS.iter().any(|row| matches_name(row, name));
+                if !sets.clone().all(plain) {
+                    return None;
+                }
+                sets.count()
+            }
+            "timeout" | "gtimeout" | "nice" | "time" | "gtime" => {
+                let (spec, _) = rules::find(short)?;
+                let tokens = args::parse(given, spec);
+                let Operands::Command(own) = spec.grammar.operands else { return None };
+                if is_doubtful(&tokens) {
+                    return None;
+                }
+                operands(&tokens).nth(own)?.0
+            }
+            _ => return Some((short, given)),
+        };
+        let (next, rest) = given.get(own..)?.split_first()?;
+        (name, given) = (next.as_str(), rest);
+    }
+}
+
+/// Variables that change what a program says and not what it does.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR*", "COLUMNS",
+    "LINES", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION",
+];
+
+/// The command that a step is, as the tables name it.
+struct CommandRule {
+    /// The id of its row, and that of the sub-command's.
+    name: String,
+    sub: Option<String>,
+    /// With the first word, whether the tables know it as a sub-command or not: `npx.playwright`.
+    full: String,
+    args: Vec<String>,
+}
+
+impl CommandRule {
+    /// `cargo.add` for `cargo +nightly add x`. A word after an option that the tables do not know
+    /// may be its value.
+    fn new(program: &str, given: &[String]) -> CommandRule {
+        let Some((spec, name)) = rules::find(program) else {
+            let name = program.to_owned();
+            return CommandRule { full: name.clone(), name, sub: None, args: given.to_vec() };
+        };
+        let given = match given.first() {
+            Some(first) if first.starts_with('+') => given.get(1..).unwrap_or_default(),
+            _ => given,
+        };
+        let tokens = args::parse(given, spec);
+        let known = tokens.iter().take_while(|token| !token.is_unknown());
+        let first = known.filter_map(ArgToken::operand).next().unwrap_or_default();
+        let plain = first.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        let sub = spec.sub(first).map(|(_, own)| format!("{name}.{own}"));
+        let full = match first {
+            word if plain && !word.is_empty() => format!("{name}.{word}"),
+            _ => name.to_owned(),
+        };
+        CommandRule { name: name.to_owned(), sub, full, args: given.to_vec() }
+    }
+
+    fn git_sub(&self) -> Option<&str> {
+        self.full.strip_prefix("git.")
+    }
+
+    /// Whether a finding is that of its row, and not of an option or an argument.
+    fn is_own(&self, id: &str) -> bool {
+        id == self.name || self.sub.as_deref() == Some(id)
+    }
+}
+
+/// Programs that run others with more rights.
+const ELEVATES: &[&str] = &["sudo", "doas", "pkexec", "su", "run0"];
 
 /// The sentence in a question about the sandbox around the step, or that there is none.
 pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
@@ -94,9 +403,9 @@ pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
         SandboxStatus::ReadOnly if !reads => return none(words::SANDBOX_READ),
         SandboxStatus::ReadOnly | SandboxStatus::Held => {}
     }
-    let needs = Needs::from_risk(&judged.risk);
+    let needs = &judged.launch.needs;
     if needs.system {
-        return vec![reason("sandbox.free", words::SANDBOX_FREE.into())];
+        return Vec::new();
     }
     let network = needs.network && policy.network != Limit::Refuse;
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
@@ -105,12 +414,10 @@ pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
     if network && !judged.risk.effects.contains(&Effect::Network) {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
     }
-    if !needs.credentials.is_empty() {
-        let mut places: Vec<String> =
-            needs.credentials.iter().map(UserPath::display_path).collect();
-        places.dedup();
-        let say = words::SANDBOX_CREDENTIALS.with("places", places.join(", "));
-        said.push(reason("sandbox.credentials", say));
+    if !needs.homes.is_empty() {
+        let places: Vec<String> = needs.homes.iter().map(UserPath::display_path).collect();
+        let say = words::SANDBOX_HOMES.with("places", places.join(", "));
+        said.push(reason("sandbox.homes", say));
     }
     said
 }
@@ -122,35 +429,35 @@ pub fn with_sandbox_reasons(judged: &Assessment, policy: &Policy) -> Risk {
     risk
 }
 
-/// The risk of running a step again without the sandbox, which denied it this.
-pub fn unsandboxed_risk(judged: &Assessment, denied: &SandboxDenial) -> Risk {
+/// The risk of running a step again with this opened, which the sandbox denied it.
+pub fn opening_risk(judged: &Assessment, denied: &SandboxDenial) -> Risk {
     let mut risk = judged.risk.clone();
     let say = words::SANDBOX_DENIED.with("what", denied.denied_actions());
     let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
     risk.reasons.insert(0, reason);
     SandboxDenial::RULE.clone_into(&mut risk.rule);
+    if !denied.reads.is_empty() || !denied.writes.is_empty() {
+        risk.effects.push(Effect::Outside);
+    }
+    if denied.network {
+        risk.effects.push(Effect::Network);
+    }
+    risk.effects.sort_unstable();
+    risk.effects.dedup();
     // A piece that only reads is one more question all the same.
     risk.tier = risk.tier.max(Tier::L1);
     risk
 }
 
-impl UserPath {
-    /// As the user would write it.
-    fn display_path(&self) -> String {
-        let home = if self.home.starts_with('/') { String::new() } else { "~/".to_owned() };
-        match self.rest {
-            "" => format!("{home}{}", self.home),
-            rest => format!("{home}{}/{rest}", self.home),
-        }
-    }
-}
-
-impl Need {
-    fn applies_to(&self, rule: &str) -> bool {
-        self.rules.split_ascii_whitespace().any(|own| {
-            rule.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
-    }
+/// The risk of keeping a change that a step made and that was put back.
+pub fn keeping_risk(risk: &Risk) -> Risk {
+    let mut risk = risk.clone();
+    let rule = SandboxDenial::PUT_BACK.to_owned();
+    let say = words::SANDBOX_PUT_BACK.into();
+    risk.reasons.insert(0, Reason { rule: rule.clone(), tier: Tier::L1, say, arg: None });
+    risk.rule = rule;
+    risk.tier = risk.tier.max(Tier::L1);
+    risk
 }
 
 /// Rules that start code the user did not write, and so may reach loopback or a registry;
@@ -167,176 +474,3 @@ const LOCAL: &[&str] = &[
     "limit", "find", "sed", "awk", "sort", "xargs", "env", "timeout", "nice", "time", "mkdir",
     "touch", "cp", "mv", "ln", "rm", "chmod", "tee", "patch", "unzip", "gzip", "gunzip",
 ];
-
-/// Whether a later step may start what is there: not a cache, though a row may fill it.
-fn is_tool(spot: &UserPath) -> bool {
-    TOOLS.contains(&(spot.home, spot.rest))
-}
-
-const TOOLS: &[(&str, &str)] = &[
-    (".cargo", "bin"),
-    (".cargo", ".crates.toml"),
-    (".cargo", ".crates2.json"),
-    (".rustup", ""),
-    ("go", "bin"),
-    (".bun", ""),
-    (".deno", ""),
-    (".local/bin", ""),
-];
-
-/// Every variable that moves one of the places.
-pub fn variables() -> impl Iterator<Item = &'static str> {
-    let spots = NEEDS.iter().flat_map(|row| row.caches.iter().chain(row.credentials));
-    spots.map(|spot| spot.variable).filter(|name| !name.is_empty())
-}
-
-const fn home(home: &'static str) -> UserPath {
-    UserPath { variable: "", home, rest: "" }
-}
-
-const fn movable(variable: &'static str, home: &'static str, rest: &'static str) -> UserPath {
-    UserPath { variable, home, rest }
-}
-
-const fn row(
-    rules: &'static str,
-    caches: &'static [UserPath],
-    credentials: &'static [UserPath],
-) -> Need {
-    Need { rules, caches, credentials }
-}
-
-const SSH: UserPath = home(".ssh");
-const NETRC: UserPath = home(".netrc");
-const GIT_STORE: UserPath = home(".git-credentials");
-const GIT_CONFIG: UserPath = movable("XDG_CONFIG_HOME", ".config", "git/credentials");
-
-#[rustfmt::skip]
-const NEEDS: &[Need] = &[
-    // Other machines.
-    row("git.push git.pull git.fetch git.clone git.ls-remote git.submodule git.remote git.lfs git.svn git-lfs", &[], &[SSH, GIT_STORE, GIT_CONFIG, NETRC, movable("GH_CONFIG_DIR", ".config/gh", "")]),
-    row("ssh scp sftp rsync sshfs mosh autossh ssh-copy-id ssh-keyscan ssh-add ssh-keygen hg svn ansible ansible-playbook", &[], &[SSH]),
-    row("curl.credentials wget http https httpie ftp lftp", &[], &[NETRC]),
-    row("gh", &[home(".cache/gh"), home(".local/state/gh")], &[movable("GH_CONFIG_DIR", ".config/gh", ""), SSH]),
-    row("glab", &[], &[home(".config/glab-cli")]),
-    row("hub", &[], &[home(".config/hub")]),
-    row("rclone", &[home(".cache/rclone")], &[home(".config/rclone")]),
-
-    // Containers and clouds.
-    row("docker podman nerdctl buildah docker-compose podman-compose skopeo", &[movable("DOCKER_CONFIG", ".docker", "buildx"), home(".local/share/containers")],
-        &[movable("DOCKER_CONFIG", ".docker", ""), home("/run/docker.sock"), home("/var/run/docker.sock")]),
-    row("kubectl oc helm k9s kustomize kind minikube k3d argocd flux istioctl velero skaffold tilt stern kubectx kubens", &[home(".kube/cache"), home(".cache/helm"), home(".minikube")], &[movable("KUBECONFIG", ".kube/config", ""), home(".kube")]),
-    row("aws eksctl sam cdk s3cmd s5cmd", &[home(".aws/cli"), home(".aws/sso")], &[home(".aws"), home(".s3cfg"), home(".boto")]),
-    row("gcloud gsutil bq firebase", &[movable("CLOUDSDK_CONFIG", ".config/gcloud", "")], &[movable("CLOUDSDK_CONFIG", ".config/gcloud", ""), home(".boto")]),
-    row("az azcopy", &[movable("AZURE_CONFIG_DIR", ".azure", "")], &[movable("AZURE_CONFIG_DIR", ".azure", "")]),
-    row("terraform tofu terragrunt packer pulumi", &[home(".terraform.d/plugin-cache"), home(".pulumi")], &[home(".terraform.d"), home(".terraformrc"), home(".aws"), home(".azure"), home(".config/gcloud")]),
-    row("doctl", &[], &[home(".config/doctl")]),
-    row("heroku", &[], &[home(".config/heroku"), NETRC]),
-    row("vault", &[], &[home(".vault-token")]),
-
-    // Package managers and the programs they build.
-    row("cargo cross rustc rustfmt rustdoc", &[movable("CARGO_HOME", ".cargo", "registry"), movable("CARGO_HOME", ".cargo", "git"), movable("CARGO_HOME", ".cargo", ".package-cache"), movable("CARGO_HOME", ".cargo", ".package-cache-mutate"), movable("CARGO_HOME", ".cargo", ".global-cache"), movable("CARGO_TARGET_DIR", "", "")], &[]),
-    row("cargo.add cargo.update cargo.fetch cargo.vendor cargo.generate-lockfile cargo.publish", &[], &[movable("CARGO_HOME", ".cargo", "credentials"), movable("CARGO_HOME", ".cargo", "credentials.toml"), GIT_STORE]),
-    row("cargo.install cargo.uninstall", &[movable("CARGO_HOME", ".cargo", "bin"), movable("CARGO_HOME", ".cargo", ".crates.toml"), movable("CARGO_HOME", ".cargo", ".crates2.json")], &[movable("CARGO_HOME", ".cargo", "credentials"), movable("CARGO_HOME", ".cargo", "credentials.toml")]),
-    row("rustup", &[movable("RUSTUP_HOME", ".rustup", ""), movable("CARGO_HOME", ".cargo", "bin")], &[]),
-    row("npm npx node nodejs tsc eslint prettier jest vitest playwright cypress webpack vite next turbo nx", &[movable("NPM_CONFIG_CACHE", ".npm", ""), movable("npm_config_cache", ".npm", ""), home(".node-gyp"), home(".cache/node-gyp"), home(".cache/node"), home(".cache/ms-playwright"), home(".cache/Cypress"), home(".cache/prisma"), home(".cache/turbo"), home(".cache/esbuild")], &[]),
-    row("pnpm pnpx", &[home(".local/share/pnpm/store"), home(".cache/pnpm"), home(".local/state/pnpm"), home(".pnpm-store")], &[]),
-    row("yarn", &[movable("YARN_CACHE_FOLDER", ".cache/yarn", ""), home(".yarn/berry")], &[]),
-    row("npm.install npm.i npm.ci npm.add npm.update npm.up npm.upgrade npm.dedupe npm.publish npm.view npm.info npm.outdated npm.audit pnpm.install pnpm.i pnpm.add pnpm.update pnpm.up pnpm.outdated yarn.install yarn.add yarn.up yarn.upgrade yarn.outdated npx pnpx", &[], &[movable("NPM_CONFIG_USERCONFIG", ".npmrc", ""), home(".yarnrc.yml")]),
-    row("bun bunx", &[home(".bun/install/cache"), home(".cache/bun")], &[]),
-    row("bun.install bun.add", &[], &[home(".npmrc")]),
-    row("deno", &[movable("DENO_DIR", ".cache/deno", "")], &[]),
-    row("pip pip2 pip3 python python3 pytest tox nox pre-commit mypy ruff black", &[movable("PIP_CACHE_DIR", ".cache/pip", ""), home(".cache/pre-commit"), home(".cache/matplotlib"), home(".cache/huggingface"), home(".cache/torch"), home(".cache/pylint"), home(".local/share/virtualenv")], &[]),
-    row("pip pip2 pip3", &[], &[NETRC]),
-    row("twine flit", &[], &[home(".pypirc")]),
-    row("uv uvx", &[movable("UV_CACHE_DIR", ".cache/uv", ""), home(".local/share/uv")], &[NETRC]),
-    row("poetry", &[movable("POETRY_CACHE_DIR", ".cache/pypoetry", "")], &[home(".config/pypoetry"), home(".pypirc")]),
-    row("pdm hatch rye pipenv pipx", &[home(".cache/pdm"), home(".cache/hatch"), home(".local/share/hatch"), home(".cache/pipenv"), home(".local/share/virtualenvs"), home(".cache/pipx"), home(".local/share/pipx")], &[home(".pypirc")]),
-    row("conda mamba micromamba", &[home(".conda"), home(".cache/conda")], &[]),
-    row("go gofmt golangci-lint gopls staticcheck", &[movable("GOMODCACHE", "go/pkg", ""), movable("GOPATH", "go", "pkg"), movable("GOCACHE", ".cache/go-build", ""), home(".cache/golangci-lint"), home(".cache/gopls"), home(".cache/staticcheck"), home(".config/go/telemetry")], &[]),
-    row("go.install", &[movable("GOPATH", "go", "bin")], &[]),
-    row("go.get go.mod go.install", &[], &[NETRC, GIT_STORE]),
-    row("gradle gradlew mvn mvnw kotlinc", &[movable("GRADLE_USER_HOME", ".gradle", ""), home(".m2/repository"), home(".m2/wrapper"), home(".konan"), home(".android")], &[]),
-    row("sbt mill lein scala", &[home(".ivy2"), home(".sbt"), home(".cache/coursier"), home(".cache/mill"), home(".m2/repository")], &[]),
-    row("gem bundle bundler rails rspec", &[home(".bundle/cache"), home(".local/share/gem"), home(".cache/bundler"), home(".gem/ruby")], &[]),
-    row("gem bundle bundler", &[], &[home(".gem/credentials")]),
-    row("composer", &[movable("COMPOSER_CACHE_DIR", ".cache/composer", ""), home(".composer/cache")], &[home(".composer/auth.json"), home(".config/composer/auth.json")]),
-    row("cabal stack ghc ghci", &[home(".cabal/packages"), home(".cabal/store"), home(".cache/cabal"), home(".local/state/cabal"), movable("STACK_ROOT", ".stack", "")], &[]),
-    row("dotnet nuget paket msbuild", &[home(".nuget/packages"), home(".local/share/NuGet"), home(".dotnet"), home(".templateengine"), home(".cache/NuGet")], &[]),
-    row("mix iex elixir rebar3", &[movable("MIX_HOME", ".mix", ""), movable("HEX_HOME", ".hex", ""), home(".cache/rebar3")], &[]),
-    row("dart flutter pub", &[movable("PUB_CACHE", ".pub-cache", ""), home(".dart-tool")], &[]),
-    row("swift xcodebuild pod", &[home(".swiftpm"), home(".cache/org.swift.swiftpm"), home(".cocoapods"), home("Library/Caches"), home("Library/Developer/Xcode/DerivedData")], &[]),
-    row("zig", &[home(".cache/zig")], &[]),
-    row("julia", &[movable("JULIA_DEPOT_PATH", ".julia", "")], &[]),
-    row("opam dune ocaml", &[home(".opam"), home(".cache/dune")], &[]),
-    row("nimble nim", &[home(".nimble"), home(".cache/nim")], &[]),
-    row("conan vcpkg cmake", &[home(".conan"), home(".conan2"), home(".cache/vcpkg")], &[]),
-    row("bazel bazelisk", &[home(".cache/bazel"), home(".cache/bazelisk")], &[]),
-    row("ccache gcc g++ cc c++ clang clang++ make ninja", &[movable("CCACHE_DIR", ".cache/ccache", ""), home(".ccache")], &[]),
-    row("sccache", &[movable("SCCACHE_DIR", ".cache/sccache", "")], &[]),
-
-    // Keys, databases and other agents.
-    row("gpg gpg2 gpgsm pass git-crypt sops", &[], &[movable("GNUPGHOME", ".gnupg", ""), home(".password-store")]),
-    row("psql pg_dump pg_restore pgcli createdb dropdb", &[], &[movable("PGPASSFILE", ".pgpass", "")]),
-    row("mysql mariadb mysqldump mycli", &[], &[home(".my.cnf")]),
-    row("op", &[], &[home(".config/op")]),
-    row("claude", &[home(".claude")], &[home(".claude"), home(".claude.json")]),
-    row("codex", &[home(".codex")], &[home(".codex")]),
-    row("gemini", &[home(".gemini")], &[home(".gemini")]),
-    row("slothtool plugin", &[home(".slothtool")], &[home(".slothtool")]),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use avocet_core::i18n::safety as words;
-    use avocet_core::protocol::{Reason, Tier};
-
-    fn needs(rules: &[&str], effects: &[Effect]) -> Needs {
-        let reasons = rules.iter().map(|rule| Reason {
-            rule: (*rule).to_owned(),
-            tier: Tier::L1,
-            say: words::RUNS_PROJECT.into(),
-            arg: None,
-        });
-        Needs::from_risk(&Risk {
-            tier: Tier::L1,
-            rule: rules.first().copied().unwrap_or_default().to_owned(),
-            reasons: reasons.collect(),
-            effects: effects.to_vec(),
-            lifted: false,
-        })
-    }
-
-    fn holds(spots: &[UserPath], home: &str) -> bool {
-        spots.iter().any(|spot| spot.home == home)
-    }
-
-    #[test]
-    fn a_row_opens_its_own_credentials_and_no_others() {
-        let push = needs(&["git.push"], &[Effect::Network]);
-        assert!(holds(&push.credentials, ".ssh") && !holds(&push.credentials, ".aws"));
-        let commit = needs(&["git.commit"], &[Effect::Write, Effect::Exec]);
-        assert!(commit.credentials.is_empty() && !commit.network, "{commit:?}");
-        let build = needs(&["cargo.build"], &[Effect::Exec, Effect::Write]);
-        assert!(build.credentials.is_empty() && build.network, "{build:?}");
-        assert!(!needs(&["docker"], &[Effect::Network]).credentials.is_empty());
-    }
-
-    #[test]
-    fn code_of_the_project_may_fill_caches_and_put_no_program_anywhere() {
-        let make = needs(&["make"], &[Effect::Exec, Effect::Write]);
-        assert!(holds(&make.caches, ".npm") && holds(&make.caches, ".m2/repository"));
-        let bin = |spot: &UserPath| is_tool(spot);
-        assert!(!make.caches.iter().any(bin) && !make.own.iter().any(bin));
-        assert!(needs(&["cargo.install"], &[Effect::Exec]).own.iter().any(bin));
-        let mkdir = needs(&["mkdir"], &[Effect::Write]);
-        assert_eq!(mkdir, Needs::default());
-    }
-
-    #[test]
-    fn commands_that_change_the_system_are_known() {
-        assert!(needs(&["apt"], &[Effect::Elevate, Effect::Network]).system);
-        assert!(!needs(&["npm.ci"], &[Effect::Network, Effect::Exec]).system);
-    }
-}

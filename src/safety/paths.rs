@@ -7,7 +7,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
-use super::{PolicyContext, Workspace};
+use super::{PolicyContext, Workspace, places};
 use avocet_core::i18n::{Phrase, safety as words};
 use avocet_core::protocol::{Effect, Tier};
 
@@ -95,7 +95,22 @@ fn classify_literal(written: PathBuf, scene: PolicyContext<'_>) -> PathClass {
     if looks && !scene.place.can_read(&plain) {
         return classify_location(&plain, scene);
     }
-    classify_location(&plain, scene).max(classify_location(&scene.world.resolve(&written), scene))
+    let (literal, real) = (
+        classify_location(&plain, scene),
+        classify_location(&scene.world.resolve(&written), scene),
+    );
+    if literal == PathClass::Outside && leads_through_root(&plain, scene) {
+        return real;
+    }
+    literal.max(real)
+}
+
+/// Whether a path goes through a link to the workspace itself: its other name.
+fn leads_through_root(path: &Path, scene: PolicyContext<'_>) -> bool {
+    path.ancestors().any(|above| {
+        let real = scene.world.resolve(above);
+        scene.place.root_of(&real) == Some(real.as_path())
+    })
 }
 
 /// The absolute path a text refers to. A literal `~` or `$HOME` never reaches a shell, but
@@ -150,12 +165,18 @@ pub fn looks_like_path(text: &str) -> bool {
 pub fn credential_places(home: &Path) -> Vec<PathBuf> {
     let pairs = SENSITIVE_PAIRS.iter().filter(|(folder, _)| *folder != ".git");
     let pairs = pairs.map(|(folder, file)| Path::new(folder).join(file));
-    let folders = SECRET_FOLDERS.iter().chain(HOME_SECRETS).map(PathBuf::from);
-    let names = plain_names().map(PathBuf::from).chain(folders);
+    let folders = SECRET_FOLDERS.iter().map(PathBuf::from);
+    let names = plain_names().map(PathBuf::from).chain(folders).chain(home_secrets());
     let of_home = names.chain(pairs).map(|place| home.join(place));
     // Root has a home there, and everything in it would be out of reach.
     let system = SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|place| !home.starts_with(place));
     of_home.chain(system).collect()
+}
+
+/// The places of credentials below a home.
+fn home_secrets() -> impl Iterator<Item = PathBuf> {
+    let all = places::places_of(places::CREDENTIALS).filter(|place| !place.home.starts_with('/'));
+    all.map(|place| place.home_path())
 }
 
 /// Classifies exactly this place, without following a link that is there.
@@ -200,7 +221,7 @@ pub fn is_credential_path(path: &Path) -> bool {
 
 pub(super) fn is_secret(path: &Path, place: &Workspace) -> bool {
     let of_home = path.strip_prefix(&place.home).is_ok_and(|rest| {
-        HOME_SECRETS.iter().any(|secret| rest.starts_with(secret))
+        places::places_of(places::CREDENTIALS).any(|place| place.holds(rest))
             || rest.to_str().is_some_and(|rest| rest.starts_with('.') && rest.ends_with("_history"))
     });
     // A folder `.ssh` anywhere belongs to some user.
@@ -208,6 +229,13 @@ pub(super) fn is_secret(path: &Path, place: &Workspace) -> bool {
         .components()
         .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
     of_home || anywhere || is_avocet_path(path, place) || is_system_secret(path, place)
+}
+
+/// Whether a path is one of credentials or of a program's home.
+pub(super) fn is_private(path: &Path, place: &Workspace) -> bool {
+    let homes = places::places_of(places::HOMES);
+    let mut homes = homes.filter_map(|home| home.resolve(&place.home, &place.moved));
+    is_secret(path, place) || is_credential_path(path) || homes.any(|home| path.starts_with(home))
 }
 
 impl Workspace {
@@ -267,20 +295,6 @@ fn is_user_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.'))
 }
 
-#[rustfmt::skip]
-const HOME_SECRETS: &[&str] = &[
-    ".kube", ".docker", ".config/gh", ".config/gcloud", ".config/hub", ".config/glab-cli",
-    ".config/op", ".config/rclone", ".config/doctl", ".config/heroku", ".config/git/credentials",
-    ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/Signal",
-    ".config/Slack", ".config/discord", ".mozilla", ".thunderbird", ".cache/mozilla",
-    ".cache/google-chrome", ".local/share/keyrings", ".local/share/kwalletd", ".gitconfig.local",
-    ".pki", ".cert", ".electrum", ".bitcoin", ".ethereum", ".terraform.d", ".config/avocet",
-    ".local/share/avocet", ".local/state/avocet", "Library/Keychains", "Library/Cookies",
-    "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
-    "Library/Messages", ".claude", ".codex", ".gemini", ".slothtool", ".r9s", ".viminfo",
-    ".lesshst", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history",
-    ".sqlite_history",
-];
 #[rustfmt::skip]
 const SYSTEM_SECRETS: &[&str] = &[
     "/root", "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers",

@@ -67,6 +67,19 @@ pub fn is_secret_name(name: &str) -> bool {
             .any(|word| SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending)))
 }
 
+/// Whether a variable of the user holds a secret, by its name or by its value: what only some
+/// steps get.
+pub fn is_secret_variable(name: &str, value: &str) -> bool {
+    let is_place =
+        value.starts_with('/') && value.rfind('/') > Some(0) && !value.contains(['+', '=']);
+    let is_harmless = is_place || value.len() < SHORTEST;
+    let has_shape = || {
+        let plain = Redactor::new(std::iter::empty::<(&str, &str)>(), [0; 16]);
+        matches!(plain.mask(value), Cow::Owned(_))
+    };
+    !is_harmless && (is_secret_name(name) || has_shape())
+}
+
 /// Knows the secrets of a session.
 pub struct Redactor {
     /// Name and form, longest form first.

@@ -5,7 +5,9 @@
 //! A name counts anywhere in a path, in upper or lower case, since file systems differ in
 //! that.
 
+use std::collections::HashSet;
 use std::path::{Component, Path};
+use std::sync::LazyLock;
 
 /// The kind of program or agent that follows such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +16,13 @@ pub enum SteeredBy {
     Avocet,
     /// Agents, as instructions.
     Agents,
-    /// Builds, tests, hooks, editors and shells.
+    /// Version control, CI, editors and shells: they follow it by themselves, outside of any step.
+    Surroundings,
+    /// Builds and tests.
     Tools,
 }
 
-use SteeredBy::{Agents, Avocet, Tools};
+use SteeredBy::{Agents, Avocet, Surroundings, Tools};
 
 /// The notes of a project, of which a folder's first counts.
 pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
@@ -34,12 +38,12 @@ const STEERING: &[(SteeredBy, &str)] = &[
     (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json opencode.jsonc .crush .crush.json .aider* .goose .goosehints .rules"),
     (Agents, ".kiro .trae .qwen .factory .openhands .devin .warp .rovodev .aiassistant .lingma .codebuddy .void .pearai .tabnine .sourcegraph .coderabbit.yaml .coderabbit.yml sweep.yaml"),
     (Agents, ".github/copilot-instructions.md .github/instructions .github/prompts .github/chatmodes .github/agents copilot-instructions.md"),
-    (Tools, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk"),
-    (Tools, ".hg .hgrc .hgsub .svn .bzr .jj .jjconfig.toml .sl .fossil-settings .pijul"),
-    (Tools, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
-    (Tools, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs .emacs.d .dir-locals* .ycm_extra_conf.py .clangd"),
-    (Tools, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config"),
-    (Tools, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop"),
+    (Surroundings, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk"),
+    (Surroundings, ".hg .hgrc .hgsub .svn .bzr .jj .jjconfig.toml .sl .fossil-settings .pijul"),
+    (Surroundings, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
+    (Surroundings, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs .emacs.d .dir-locals* .ycm_extra_conf.py .clangd"),
+    (Surroundings, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config"),
+    (Surroundings, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop"),
     (Tools, "Dockerfile* *.dockerfile Containerfile* docker-compose* docker-bake.* compose.yml compose.yaml compose.*.yml compose.*.yaml podman-compose* Vagrantfile ansible.cfg skaffold.yaml supervisord.conf *.nix flake.lock"),
     (Tools, ".cargo Cargo.toml Cross.toml Trunk.toml Makefile.toml build.rs rust-toolchain rust-toolchain.toml go.mod go.work magefile.go .air.toml .goreleaser* .golangci.*"),
     (Tools, "conftest.py setup.py setup.cfg pyproject.toml tox.ini tox.toml toxfile.py noxfile.py fabfile.py dodo.py hatch.toml hatch_build.py pdm.toml .pdm.toml poetry.toml uv.toml pip.conf pip.ini environment.yml environment.yaml .coveragerc pytest.ini .pytest.ini sitecustomize.py usercustomize.py requirements*.txt Pipfile pyvenv.cfg *.pth .python-version .mypy.ini mypy.ini .pylintrc pylintrc pylintrc.toml .flake8"),
@@ -79,6 +83,36 @@ pub fn steered_by(path: &Path) -> Option<SteeredBy> {
     let by_form = || parts.iter().any(|name| is_startup_file(name)) || is_program(&parts);
     listed.or_else(|| by_form().then_some(Tools))
 }
+
+/// Whether an entry of a folder is one that programs or agents follow by themselves, without being
+/// started in a step.
+pub fn acts_by_itself(folder: Option<&str>, name: &str) -> bool {
+    let name = plain_name(name);
+    let NamesOfOthers { exact, patterns, nested } = &*OF_OTHERS;
+    let below = |above: &str| folder.is_some_and(|folder| matches_name(above, &plain_name(folder)));
+    exact.contains(&name)
+        || patterns.iter().any(|pattern| matches_name(pattern, &name))
+        || nested.iter().any(|(above, own)| matches_name(own, &name) && below(above))
+}
+
+/// Names that do not need a step, so arranged that thousands of files are compared with them.
+struct NamesOfOthers {
+    exact: HashSet<String>,
+    patterns: Vec<String>,
+    /// With the folder above.
+    nested: Vec<(String, String)>,
+}
+
+static OF_OTHERS: LazyLock<NamesOfOthers> = LazyLock::new(|| {
+    let lists = STEERING.iter().filter(|(reader, _)| *reader != Tools);
+    let names = lists.flat_map(|(_, names)| names.split_ascii_whitespace()).map(str::to_lowercase);
+    let (nested, single): (Vec<_>, Vec<_>) = names.partition(|name| name.contains('/'));
+    let (patterns, exact): (Vec<_>, Vec<_>) =
+        single.into_iter().partition(|name| name.contains('*'));
+    let split = |name: &String| name.split_once('/').map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let nested = nested.iter().filter_map(split).collect();
+    NamesOfOthers { exact: exact.into_iter().collect(), patterns, nested }
+});
 
 /// `.eslintrc`, `.pdbrc.py`: what a program reads as it starts, by the custom of its name.
 fn is_startup_file(name: &str) -> bool {
@@ -207,6 +241,26 @@ mod tests {
             for path in paths.split(' ') {
                 assert!(steered_by(Path::new(path)).is_some(), "{path}");
             }
+        }
+    }
+
+    #[test]
+    fn what_acts_by_itself_is_found_by_the_name_of_an_entry() {
+        for (folder, name) in [
+            ("", ".git"),
+            ("web", "claude.MD"),
+            (".github", "workflows"),
+            ("x", ".envrc"),
+            ("x", ".VSCode"),
+            ("x", "a.code-workspace"),
+            ("x", ".Rprofile"),
+        ] {
+            assert!(acts_by_itself(Some(folder), name), "{folder}/{name}");
+        }
+        for (folder, name) in
+            [("x", "workflows"), ("x", "Makefile"), ("x", "main.rs"), ("", ".gitignore")]
+        {
+            assert!(!acts_by_itself(Some(folder), name), "{folder}/{name}");
         }
     }
 

@@ -14,8 +14,8 @@ use super::grant::{self, GrantQuestion};
 use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
-    Assessment, Launch, Limit, PathKind, Policy, PolicyContext, Program, ToolTask, malformed,
-    paths, shell, tools,
+    Assessment, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program, ToolTask,
+    malformed, paths, shell, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -67,6 +67,7 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     {
         findings.add(UNHELD, Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
+    findings.launch.needs = Needs::find(&step.work, &ground, &mut findings);
     let lifted = apply_limits(scene.policy, &mut findings);
     let program = find_program(&step.work, task.as_ref(), &ground);
     let allowed =
@@ -82,7 +83,7 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
 fn build_launch(findings: &mut Findings, ground: &JudgeContext<'_>) -> Launch {
     let mut launch = std::mem::take(&mut findings.launch);
     let place = ground.scene.place;
-    launch.readable = place.readable.iter().chain(&place.added).cloned().collect();
+    launch.readable.extend(place.readable.iter().chain(&place.added).cloned());
     launch.writes.extend_from_slice(&place.added);
     for name in std::mem::take(&mut findings.started) {
         if let Some(program) = find_named_program(&name, ground)

@@ -15,6 +15,7 @@ mod day;
 mod forms;
 mod launch;
 mod lines;
+mod needs;
 mod places;
 mod planted;
 mod reading;
@@ -42,7 +43,12 @@ impl Machine for Fake {
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        if path.starts_with("/missing") { PathKind::Missing } else { PathKind::Folder }
+        // `/h` has no credentials.
+        let missing = path.starts_with("/missing")
+            || ["/h/.", "/h/_netrc", "/run/docker.sock", "/var/run/docker.sock"]
+                .iter()
+                .any(|start| path.to_string_lossy().starts_with(start));
+        if missing { PathKind::Missing } else { PathKind::Folder }
     }
 
     fn program(&self, name: &str) -> Option<Program> {
@@ -392,7 +398,7 @@ fn the_folder_a_step_runs_in_is_judged() {
     assert_eq!(in_folder("src"), ("ls".into(), "/w/src".into()));
     assert_eq!(in_folder("/w/src/.."), ("ls".into(), "/w".into()));
     assert_eq!(in_folder(".."), ("cwd.outside".into(), "/".into()));
-    assert_eq!(in_folder("link_ssh"), ("cwd.outside".into(), "/h/.ssh".into()));
+    assert_eq!(in_folder("link_ssh"), ("cwd.missing".into(), "/h/.ssh".into()));
     assert_eq!(in_folder("/w-evil"), ("cwd.outside".into(), "/w-evil".into()));
     assert_eq!(in_folder("/missing"), ("cwd.missing".into(), "/missing".into()));
     let ssh = Step { cwd: Some("~/.ssh".into()), ..step("cat", &["id_rsa"]) };

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use super::{Launch, LaunchRequest, Program, Seal, SeenPrograms, ToolTask};
-use avocet_core::protocol::{Change, Risk, Step, StepAction, StepQuestion, SubCommand};
+use avocet_core::protocol::{
+    Change, Risk, SandboxDenial, Step, StepAction, StepQuestion, SubCommand,
+};
 
 /// The judgement, and with it the next possible action.
 #[derive(Debug)]
@@ -15,7 +17,7 @@ pub enum Verdict {
 
 impl Verdict {
     pub(super) fn run(judged: Assessment) -> Verdict {
-        Verdict::Run(Cleared { seal: judged.seal(), judged, unsandboxed: false })
+        Verdict::Run(Cleared { seal: judged.seal(), judged, granted: None })
     }
 
     pub(super) fn ask(judged: Assessment) -> Verdict {
@@ -49,8 +51,8 @@ impl Verdict {
 pub struct Cleared {
     judged: Assessment,
     seal: Seal,
-    /// The user saw what the sandbox denied, and wants it to run without.
-    unsandboxed: bool,
+    /// What the sandbox denied its first run, and the user opened to it.
+    granted: Option<SandboxDenial>,
 }
 
 /// A step that waits for the user.
@@ -122,12 +124,12 @@ impl Assessment {
 impl NeedsApproval {
     /// The user approved exactly this.
     pub fn approve(self) -> Cleared {
-        Cleared { judged: self.judged, seal: self.seal, unsandboxed: false }
+        Cleared { judged: self.judged, seal: self.seal, granted: None }
     }
 
-    /// The user approved exactly this without the sandbox, which had denied it something.
-    pub fn approve_unsandboxed(self) -> Cleared {
-        Cleared { unsandboxed: true, ..self.approve() }
+    /// The user approved exactly this, with what the sandbox had denied it opened.
+    pub fn approve_with(self, denied: SandboxDenial) -> Cleared {
+        Cleared { granted: Some(denied), ..self.approve() }
     }
 
     pub fn assessment(&self) -> &Assessment {
@@ -140,12 +142,12 @@ impl Cleared {
         &self.judged
     }
 
-    /// Whether the user wants it to run without the sandbox.
-    pub fn is_unsandboxed(&self) -> bool {
-        self.unsandboxed
+    /// What the user opened to it beyond what its kind of step reaches.
+    pub fn granted(&self) -> Option<&SandboxDenial> {
+        self.granted.as_ref()
     }
 
-    /// Back to a question: the user is asked whether it shall run without the sandbox.
+    /// Back to a question: the user is asked whether it shall run again with an opening.
     pub fn into_needs_approval(self) -> NeedsApproval {
         NeedsApproval { judged: self.judged, seal: self.seal }
     }
@@ -163,7 +165,7 @@ impl Cleared {
     /// A judgement made by hand, as nothing but a test can.
     #[cfg(any(test, feature = "test-support"))]
     pub fn new_for_test(judged: Assessment) -> Cleared {
-        Cleared { seal: judged.seal(), judged, unsandboxed: false }
+        Cleared { seal: judged.seal(), judged, granted: None }
     }
 
     /// Changed in spite of the seal, as only a test can.

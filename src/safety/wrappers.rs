@@ -225,6 +225,7 @@ pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
         })
     };
     let Some(token) = tokens.iter().find(exec) else { return };
+    findings.by_language = true;
     match &token.part {
         ArgPart::Flag { value: Some(value), .. } => {
             call.judge_words(&[(*value).to_owned()], token.at, findings);

@@ -15,6 +15,7 @@ use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageR
 use avocet_core::text;
 use avocet_model::ModelError;
 use avocet_safety::Machine;
+use avocet_safety::sanitize::{self, TextSource};
 use avocet_safety::tools::{PluginEntry, Registry};
 
 /// The maximum number of model names in a notice.
@@ -192,6 +193,10 @@ pub async fn export(session: &mut Session, format: ExportFormat, path: Option<St
     let (title, lang) = (session.info.title.clone(), session.info.lang);
     let text = export::render(&title, session.conversation.record(), format, lang);
     let text = session.security.redactor.mask(&text).into_owned();
+    let text = match format {
+        ExportFormat::Json => text,
+        ExportFormat::Md | ExportFormat::Html => sanitize::clean(&text, TextSource::Text),
+    };
     let shown = path.display().to_string();
     match create(&path, &text).await {
         Ok(()) => Notice::info(words::EXPORTED.with("path", shown)),

@@ -190,15 +190,15 @@ impl TurnScope {
         Ok(outputs)
     }
 
-    /// The approval of shell commands from the start of the program. If one of them is of high
-    /// risk, all are asked about, so that the user sees them together.
+    /// The approval of shell commands from the start of the program. If it does not cover
+    /// one of them, all are asked about, so that the user sees them together.
     async fn preapproval(
         &mut self,
         prompt: &Prompt,
         pieces: &[TemplateCommand],
     ) -> Option<Decision> {
         if !self.context.approves_template_commands
-            || pieces.iter().any(TemplateCommand::is_high_risk)
+            || !pieces.iter().all(|piece| piece.can_preapprove(false))
         {
             return None;
         }
@@ -218,7 +218,7 @@ impl TurnScope {
             _ => String::new(),
         };
         let mut piped = self.pipe(piece, input).await;
-        if let Some(piece) = self.ask_unsandboxed(&piped.observation, &line).await? {
+        if let Some(piece) = self.ask_to_open(&piped.observation, &line).await? {
             piped = self.pipe(piece, input).await;
         }
         let PipedOutput { observation, output } = piped;
@@ -249,9 +249,9 @@ impl TurnScope {
         piped
     }
 
-    /// Runs the command again without the sandbox, if the sandbox denied it something and the user
+    /// Runs the command again with what the sandbox denied it opened, if there is such a thing and the user
     /// approves. Only a plain yes approves.
-    async fn ask_unsandboxed(
+    async fn ask_to_open(
         &mut self,
         observation: &Observation,
         line: &str,
@@ -262,11 +262,11 @@ impl TurnScope {
         let id = self.next_step_id();
         let judge =
             |step: Step| safety::assess_template_command(&step.id, line, self.policy_context());
-        let Some((held, question)) = wall::unsandboxed_retry(observation, id, judge) else {
+        let Some((held, question, denied)) = wall::denied_retry(observation, id, judge) else {
             return Ok(None);
         };
         match self.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
-            Decision::Approve => Ok(Some(held.approve_unsandboxed())),
+            Decision::Approve => Ok(Some(held.approve_with(denied))),
             Decision::Stop => Err(ExpansionStop::Stopped),
             Decision::Reject { .. }
             | Decision::Dismiss

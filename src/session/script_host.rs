@@ -269,11 +269,10 @@ impl SessionScriptHost {
         Ok(self.redactor.mask(&attachment.text).into_owned())
     }
 
-    /// Runs a step, and runs it again without the sandbox if the sandbox denied it something and
-    /// the user approves.
+    /// Runs a step, and runs it again with what the sandbox denied it opened, if the user approves.
     async fn run_with_retry(&mut self, cleared: Cleared) -> Result<String, StepError> {
         let mut observation = self.run_once(cleared).await?;
-        if let Some(cleared) = self.ask_unsandboxed(&observation).await {
+        if let Some(cleared) = self.ask_to_open(&observation).await {
             observation = self.run_once(cleared).await?;
         }
         if observation.succeeded() {
@@ -286,18 +285,18 @@ impl SessionScriptHost {
     }
 
     /// Only a plain yes approves.
-    async fn ask_unsandboxed(&mut self, observation: &Observation) -> Option<Cleared> {
+    async fn ask_to_open(&mut self, observation: &Observation) -> Option<Cleared> {
         if observation.denied.is_none() || observation.risk.tier == Tier::L0 {
             return None;
         }
         let id = self.next_id();
-        let (held, question) = wall::unsandboxed_retry(observation, id, |step| {
+        let (held, question, denied) = wall::denied_retry(observation, id, |step| {
             safety::assess(step, self.policy_context())
         })?;
         let Question::Step(StepQuestion { risk, .. }) = &question else { return None };
         let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.ask_user)(asked).await;
-        (said == ScriptAnswer::Yes).then(|| held.approve_unsandboxed())
+        (said == ScriptAnswer::Yes).then(|| held.approve_with(denied))
     }
 
     fn next_id(&mut self) -> String {

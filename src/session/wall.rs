@@ -8,21 +8,21 @@ use avocet_safety::{self as safety, NeedsApproval, Verdict};
 /// The step as it would run again, and the question whether it should. `judge` judges it again,
 /// since its first run may have changed what its verdict depends on. `None` if nothing was denied,
 /// or if it is refused now.
-pub(super) fn unsandboxed_retry(
+pub(super) fn denied_retry(
     observation: &Observation,
     id: String,
     judge: impl FnOnce(Step) -> Verdict,
-) -> Option<(NeedsApproval, Question)> {
-    let denied = observation.denied.clone()?;
+) -> Option<(NeedsApproval, Question, SandboxDenial)> {
+    let denied = observation.denied.clone().filter(SandboxDenial::is_offered)?;
     let held = judge(Step { id, ..observation.step.clone() }).into_needs_approval()?;
     let question = question(&held, &denied);
-    Some((held, question))
+    Some((held, question, denied))
 }
 
 fn question(held: &NeedsApproval, denied: &SandboxDenial) -> Question {
     let mut question = shell_turn::question(held);
     if let Question::Step(StepQuestion { risk, .. }) = &mut question {
-        *risk = safety::unsandboxed_risk(held.assessment(), denied);
+        *risk = safety::opening_risk(held.assessment(), denied);
     }
     question
 }

@@ -8,7 +8,7 @@
 //! Not in here: whether it may run (`safety`), and what its output means (`parse`).
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ use futures_util::future::BoxFuture;
 use super::output_file::OutputFile;
 use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
+use super::sandbox::guarded::PutBack;
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
 use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
@@ -111,6 +112,29 @@ async fn run(
     watch: &RunControl,
 ) -> PipedOutput {
     let judged = step.assessment();
+    // The user wrote the line. What others changed that run beside it is put back all the same.
+    let by_hand = input.is_none() && matches!(judged.step.work, StepAction::Shell { .. });
+    if judged.risk.tier == Tier::L0 && !by_hand {
+        return run_unguarded(exec, step, input, watch).await;
+    }
+    let (sandbox, judged) = (Arc::clone(&exec.sandbox), judged.clone());
+    let look = move || sandbox.guard_files(&judged, by_hand);
+    let looked = tokio::task::spawn_blocking(look).await;
+    let mut ended = run_unguarded(exec, step, input, watch).await;
+    if let Ok((guard, before)) = looked {
+        let after = tokio::task::spawn_blocking(move || guard.end()).await.unwrap_or_default();
+        record_put_back(&mut ended.observation, &exec.setup, vec![before, after]);
+    }
+    ended
+}
+
+async fn run_unguarded(
+    exec: &Exec,
+    step: &Cleared,
+    input: Option<ShellInput>,
+    watch: &RunControl,
+) -> PipedOutput {
+    let judged = step.assessment();
     let setup = &exec.setup;
     let none =
         |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
@@ -169,6 +193,31 @@ async fn run(
     }
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
+
+/// Says what was put back, and adds it to what the user is asked about.
+fn record_put_back(seen: &mut Observation, setup: &Setup, put_back: Vec<PutBack>) {
+    let paths = put_back.iter().flat_map(|done| &done.paths);
+    let short = |path: &PathBuf| path.strip_prefix(&seen.cwd).unwrap_or(path).display().to_string();
+    let names: Vec<String> = paths.map(short).collect();
+    if names.is_empty() {
+        return;
+    }
+    let most = names.get(..NAMED).unwrap_or(&names).join(", ");
+    seen.note = Some(words::PUT_BACK.with("files", most));
+    let texts = put_back.into_iter().flat_map(|done| done.texts).take(NAMED);
+    seen.put_back = texts
+        .map(|(path, text)| {
+            let text = match &setup.redactor {
+                Some(redactor) => redactor.mask(&text).into_owned(),
+                None => text,
+            };
+            (path.display().to_string(), text)
+        })
+        .collect();
+}
+
+/// How many of them are named.
+const NAMED: usize = 5;
 
 /// A shell piece of a template is kept from its start, since all of it is inserted.
 fn output_buffer(is_piece: bool) -> capture::BoundedBuffer {

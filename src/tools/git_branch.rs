@@ -1,20 +1,35 @@
-//! Reads the branch of a folder from `.git/HEAD` without starting git. Follows no pointer
-//! out of the folder: a name for the status line is not worth a surprise.
+//! Reads the branch of a folder from `.git/HEAD` without starting git.
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// A file larger than this is not a `HEAD`.
+/// A file larger than this is neither a `HEAD` nor a pointer to a repository.
 const LONGEST: u64 = 1024;
 
 /// The branch, or the first digits of a detached head; `None` where there is neither.
 pub fn current_branch(folder: &Path) -> Option<String> {
-    let head = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.is_dir())?;
-    let file = File::open(head.join("HEAD")).ok()?;
+    let git = folder.ancestors().find_map(repository_folder)?;
+    name(&read_short(&git.join("HEAD"))?)
+}
+
+/// Where the `.git` of a folder is or, in a linked worktree and in a submodule, leads.
+fn repository_folder(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    if git.is_dir() {
+        return Some(git);
+    }
+    let text = read_short(&git)?;
+    let target = text.strip_prefix("gitdir: ")?.trim_end_matches(['\r', '\n']);
+    Some(folder.join(target))
+}
+
+/// The text of a plain file: opening a pipe would wait.
+fn read_short(path: &Path) -> Option<String> {
     let mut text = String::new();
+    let file = path.is_file().then(|| File::open(path).ok()).flatten()?;
     file.take(LONGEST).read_to_string(&mut text).ok()?;
-    name(&text)
+    Some(text)
 }
 
 fn name(head: &str) -> Option<String> {
@@ -40,5 +55,20 @@ mod tests {
         assert_eq!(name("ref: refs/heads/\u{1b}[2J\n"), None);
         assert_eq!(name(""), None);
         assert_eq!(name("nonsense"), None);
+    }
+
+    #[test]
+    fn a_pointer_to_a_repository_is_followed() {
+        let temp = tempfile::tempdir().unwrap();
+        let (own, tree) = (temp.path().join("main/.git/worktrees/side"), temp.path().join("side"));
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir_all(tree.join("src")).unwrap();
+        std::fs::write(own.join("HEAD"), "ref: refs/heads/side\n").unwrap();
+        for target in [own.to_str().unwrap(), "../main/.git/worktrees/side"] {
+            std::fs::write(tree.join(".git"), format!("gitdir: {target}\n")).unwrap();
+            assert_eq!(current_branch(&tree.join("src")), Some("side".into()), "{target}");
+        }
+        std::fs::write(tree.join(".git"), "gitdir: /missing\n").unwrap();
+        assert_eq!(current_branch(&tree), None);
     }
 }

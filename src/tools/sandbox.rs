@@ -7,18 +7,22 @@
 //!
 //! | | *read*: a step that runs by itself (L0) | *work*: an approved one, a piece of a template |
 //! |---|---|---|
-//! | reads | the workspace and its repository, the system, toolchains, git's settings | all but known places of credentials |
+//! | reads | the workspace and its repository, the system, toolchains, git's settings | the same, caches where it runs code, and what the user was shown |
 //! | credentials | none, in the workspace neither | those its row names, and what the user was asked about by name |
 //! | our own folders | no | no |
-//! | writes | its own temporary folder, `/dev/null` | a temporary folder, the workspace, folders the user added, caches, terminals |
+//! | writes | its own temporary folder, `/dev/null` | a temporary folder, the workspace, folders the user added, the caches and homes of its program |
 //! | modes, owners, times | none | free |
 //! | sockets | none | where its effects name the network, or it runs the project's code |
 //! | starts | its program, what that needs to start, what its row names | all |
-//! | other processes | not traced, not signalled | not traced |
+//! | other processes | not traced, not signalled | the same; its own are traced |
+//! | what others follow by themselves | not written | put back after the step, and asked about |
 //! | memory, processes | bounded (`exec`) | free |
 //!
 //! A line the user typed for their own shell is free, and so is a step made to change the
 //! system: a wall around the workspace would only break it.
+//!
+//! Terminals are closed, new ones too, because Landlock cannot tell a new one from those of the
+//! user: `script` and tests that open a terminal fail in *work*.
 //!
 //! Not restricted: names of files below the workspace; code that a program loads into
 //! itself, which does not start a program; on Linux before 6.12 signals; sockets within the
@@ -35,11 +39,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
 use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
-use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
-use avocet_safety::{Assessment, Needs};
+use avocet_core::protocol::{PageRow, SandboxDenial, SandboxMode, SandboxStatus, StepAction, Tier};
+use avocet_safety::Assessment;
+use avocet_safety::places::UserPath;
 
 mod built;
 pub mod denied;
+pub mod guarded;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(not(target_os = "linux"))]
@@ -60,9 +66,10 @@ pub use readable_paths::SandboxPaths;
 
 use built::LayerCache;
 use denied::SandboxBounds;
+use guarded::GuardedState;
 use landlock::Kernel;
 use profile::Profile;
-use temps::{StepTempFolder, StepTempFolders};
+use temps::{MadeFolders, StepTempFolder, StepTempFolders};
 
 /// The sandbox of a session.
 #[derive(Debug)]
@@ -72,6 +79,7 @@ pub struct Sandbox {
     found: SandboxTrial,
     layers: LayerCache,
     temps: StepTempFolders,
+    guarded: GuardedState,
 }
 
 /// Whether the sandbox works here: tried out once, for all sessions that share it.
@@ -105,8 +113,6 @@ pub enum StepOrigin {
     Judgement,
     /// A shell piece of a template.
     Template,
-    /// The user saw what the sandbox denied, and wants it to run without.
-    Unsandboxed,
 }
 
 /// The surroundings of a started step.
@@ -117,6 +123,7 @@ pub struct Confined {
     pub wrapper: Option<(PathBuf, Vec<String>)>,
     /// The places it could not reach; `None`: it was not restricted.
     walls: Option<SandboxBounds>,
+    _made: MadeFolders,
 }
 
 impl Confined {
@@ -138,6 +145,7 @@ impl Sandbox {
             found: SandboxTrial::default(),
             layers: built,
             temps: StepTempFolders::default(),
+            guarded: GuardedState::default(),
         }
     }
 
@@ -255,52 +263,78 @@ impl Sandbox {
     }
 
     /// How this step is to be restricted; `None`: it is not.
-    fn profile(&self, judged: &Assessment, from: StepOrigin) -> Option<Profile> {
+    fn profile(
+        &self,
+        judged: &Assessment,
+        from: StepOrigin,
+        granted: Option<&SandboxDenial>,
+    ) -> Option<Profile> {
         let by_hand =
             matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
         match (self.setting, judged.risk.tier) {
             (SandboxMode::Off, _) => None,
-            _ if by_hand || from == StepOrigin::Unsandboxed => None,
+            _ if by_hand => None,
             (_, Tier::L0) if from == StepOrigin::Judgement => Some(read_profile(judged)),
             // A piece of a template that only reads starts a shell, and what that needs.
-            (_, Tier::L0) => self.work_profile(judged),
+            (_, Tier::L0) => self.work_profile(judged, granted),
             (SandboxMode::Read, _) => None,
-            (SandboxMode::Work, _) => self.work_profile(judged),
+            (SandboxMode::Work, _) => self.work_profile(judged, granted),
         }
     }
 
     /// The places an approved step may reach.
-    fn work_profile(&self, judged: &Assessment) -> Option<Profile> {
+    fn work_profile(
+        &self,
+        judged: &Assessment,
+        granted: Option<&SandboxDenial>,
+    ) -> Option<Profile> {
         let (places, launch) = (&self.paths, &judged.launch);
-        let needs = Needs::from_risk(&judged.risk);
+        let needs = &launch.needs;
         if needs.system {
             return None;
         }
-        let here = |spots: &[avocet_safety::UserPath]| -> Vec<PathBuf> {
+        let here = |spots: &[UserPath]| -> Vec<PathBuf> {
             spots.iter().filter_map(|spot| places.resolve_user_path(spot)).collect()
         };
-        let own = here(&needs.own);
-        own.iter().for_each(|cache| temps::create_cache(cache, &places.home));
-        let mut opened = here(&needs.credentials);
-        opened.extend(launch.reads.iter().cloned());
-        let programs = judged.program.iter().chain(&launch.starts);
-        opened.extend(programs.filter_map(|program| places.install_tree(&program.path)));
+        let mut private = here(&needs.credentials);
+        private.extend(here(&needs.homes));
+        let closed = places.private_places();
+        let is_private = |path: &PathBuf| closed.iter().any(|place| path.starts_with(place));
+        let (named, mut opened): (Vec<PathBuf>, Vec<PathBuf>) =
+            launch.reads.iter().cloned().partition(is_private);
+        private.extend(named);
+        opened.extend(launch.readable.iter().cloned());
+        let programs = || judged.program.iter().chain(&launch.starts).map(|program| &program.path);
+        opened.extend(programs().filter_map(|path| places.install_tree(path)));
+        opened.extend(programs().cloned());
         let mut writes = if judged.risk.tier == Tier::L0 {
             // A piece that only reads.
             Vec::new()
         } else {
             let mut writes = vec![places.workspace.clone()];
-            writes.extend(own.into_iter().chain(here(&needs.caches)));
+            let own = [&needs.caches, &needs.homes, &needs.refreshed];
+            writes.extend(own.into_iter().flat_map(|spots| here(spots)));
             writes.extend(launch.writes.iter().cloned());
             writes
         };
+        let mut network = needs.network;
+        if let Some(granted) = granted {
+            let here = |text: &String| readable_paths::granted_path(text, places);
+            opened.extend(granted.reads.iter().filter_map(here));
+            let created = |path: &PathBuf| temps::create_granted(path);
+            writes.extend(granted.writes.iter().filter_map(here).filter(created));
+            network |= granted.network;
+        }
         readable_paths::create_own_folders(places, &writes);
-        for list in [&mut opened, &mut writes] {
+        for list in [&mut opened, &mut private, &mut writes] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
             list.sort_unstable();
-            list.dedup_by(|inner, outer| inner.starts_with(outer));
+            // One inside another may be open around what the other leaves closed.
+            list.dedup();
         }
-        Some(Profile::Work { opened, writes, network: needs.network && !places.offline })
+        let (network, signals) = (network && !places.offline, needs.signals);
+        let (devices, made) = (needs.devices.clone(), here(&needs.made));
+        Some(Profile::Work { opened, private, writes, made, devices, network, signals })
     }
 
     /// Starts a step: calls `start` where what it starts is held, and answers with what
@@ -309,9 +343,10 @@ impl Sandbox {
         self: Arc<Self>,
         judged: &Assessment,
         from: StepOrigin,
+        granted: Option<&SandboxDenial>,
         start: impl FnOnce(Option<&Confined>) -> T + Send + 'static,
     ) -> Result<(T, Option<Confined>), LocalizedText> {
-        let Some(profile) = self.profile(judged, from) else {
+        let Some(profile) = self.profile(judged, from, granted) else {
             let inside = self.unconfined(judged)?;
             return Ok((start(inside.as_ref()), inside));
         };
@@ -361,6 +396,10 @@ impl Sandbox {
         profile: &Profile,
         temp: StepTempFolder,
     ) -> Result<Confined, String> {
+        let made = match profile {
+            Profile::Work { made, .. } => MadeFolders::create(made, &self.paths.home),
+            Profile::Read { .. } => MadeFolders::default(),
+        };
         let (wrapper, walls) = match means {
             SandboxBackend::Program => {
                 let run = built::startable(&self.paths, profile);
@@ -386,7 +425,7 @@ impl Sandbox {
                 (None, walls)
             }
         };
-        Ok(Confined { temp, wrapper, walls: Some(walls) })
+        Ok(Confined { temp, wrapper, walls: Some(walls), _made: made })
     }
 
     /// The surroundings of a step that runs by itself without a sandbox: a folder of its
@@ -399,7 +438,8 @@ impl Sandbox {
     }
 
     fn with_own_folder(&self) -> Result<Confined, LocalizedText> {
-        Ok(Confined { temp: self.temps.own_folder()?, wrapper: None, walls: None })
+        let (temp, _made) = (self.temps.own_folder()?, MadeFolders::default());
+        Ok(Confined { temp, wrapper: None, walls: None, _made })
     }
 }
 
@@ -410,17 +450,20 @@ fn read_profile(judged: &Assessment) -> Profile {
     // A search of contents must not meet credentials; a comparison with recorded files
     // would call a closed one changed.
     let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
-    let compares = match (&judged.step.work, launch.git) {
+    let (compares, git) = match (&judged.step.work, launch.git) {
         (StepAction::Exec { args, .. }, Some(first)) => {
-            !searches(args.get(first..).unwrap_or_default())
+            let args = args.get(first..).unwrap_or_default();
+            (!searches(args), !args.iter().any(|arg| arg == "--no-index"))
         }
-        _ => false,
+        _ => (false, false),
     };
     Profile::Read {
         programs: programs.map(|program| program.path.clone()).collect(),
         helpers: launch.helpers.clone(),
         readable: launch.readable.clone(),
         compares_tracked_files: compares,
+        reads_git_settings: git,
+        netlink: launch.needs.netlink,
     }
 }
 

@@ -36,3 +36,5 @@ mod repositories;
 mod sandbox;
 #[cfg(unix)]
 mod sandbox_approval;
+#[cfg(target_os = "linux")]
+mod wall;

@@ -80,7 +80,7 @@ impl ProgramFixture {
     }
 
     fn places(&self) -> SandboxPaths {
-        let moved = SandboxPaths::variables()
+        let moved = avocet::safety::places::variables()
             .filter_map(|name| Some((name.to_owned(), PathBuf::from(std::env::var_os(name)?))));
         SandboxPaths {
             workspace: self.workspace.clone(),

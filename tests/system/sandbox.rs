@@ -109,6 +109,21 @@ impl SandboxFixture {
         fs::write(ws.join(".git/config"), config).unwrap();
     }
 
+    /// Makes the repository an ordinary one with a commit.
+    fn commit(&self) {
+        let ws = self.workspace();
+        fs::remove_dir_all(ws.join(".git")).unwrap();
+        fs::remove_file(ws.join(".gitattributes")).unwrap();
+        for args in [
+            &["init", "-q"][..],
+            &["add", "-A"],
+            &["-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "one"],
+        ] {
+            let mut git = std::process::Command::new("git");
+            assert!(git.current_dir(&ws).args(args).output().unwrap().status.success());
+        }
+    }
+
     fn at(&self, name: &str) -> PathBuf {
         self.root.path().canonicalize().unwrap().join(name)
     }
@@ -290,6 +305,79 @@ async fn ordinary_reading_works_the_same_in_the_sandbox() {
         let of = |seen: &Observation| (seen.exit_code, seen.stdout.clone(), seen.stderr.clone());
         assert_eq!(of(&inside), of(&outside), "{line}: {}", note(&inside));
     }
+}
+
+/// Forms without an example in the tables.
+const MORE_LINES: &[&str] = &[
+    "git grep two",
+    "git grep -n two -- a.txt",
+    "ip addr",
+    "ip link",
+    "ip route",
+    "hostname",
+    "hostname -I",
+    "dpkg -l",
+    "dpkg -S /bin/ls",
+    "dpkg -s bash",
+    "dpkg -L bash",
+    "dpkg-query -W bash",
+    "apt list --installed",
+    "apt show bash",
+    "apt-cache policy bash",
+    "lsb_release -a",
+    "mvn -v",
+    "psql --version",
+    "ss -tln",
+    "last -n 1",
+    "cargo --version",
+    "rustc --version",
+    "npm --version",
+    "node --version",
+    "python3 --version",
+    "pip --version",
+    "git stash list",
+    "git reflog",
+    "git describe --always",
+    "git blame a.txt",
+    "git ls-files",
+    "git cat-file -p HEAD",
+    "git rev-parse HEAD",
+];
+
+/// A step that the tables let run must not fail because of the sandbox.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_step_that_runs_by_itself_exits_the_same_inside_and_outside_the_sandbox() {
+    let field = SandboxFixture::new();
+    field.commit();
+    let sandbox = field.sandbox(SandboxMode::Read);
+    if sandbox.status() == SandboxStatus::Absent {
+        return skip(Reason::NoSandbox);
+    }
+    let (held, free) = (field.exec(&sandbox), field.exec(&field.sandbox(SandboxMode::Off)));
+    let lines = safety::examples().chain(LINES.iter().copied()).chain(MORE_LINES.iter().copied());
+    let lines: BTreeSet<&str> = lines.collect();
+    let (mut compared, mut differ) = (0, Vec::new());
+    for line in lines {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (Some(inside), Some(outside)) = (field.harmless(&words), field.harmless(&words)) else {
+            continue;
+        };
+        let outside = run(&free, outside).await;
+        if outside.exit_code.is_none() {
+            continue;
+        }
+        let inside = run(&held, inside).await;
+        compared += 1;
+        if inside.exit_code != outside.exit_code {
+            differ.push(format!(
+                "{line}: {:?} {:?} {}",
+                inside.exit_code, outside.exit_code, inside.stderr
+            ));
+        }
+    }
+    println!("{compared} lines compared");
+    assert!(compared >= 150, "{compared}");
+    assert_eq!(differ, [""; 0], "{differ:#?}");
 }
 
 #[tokio::test]

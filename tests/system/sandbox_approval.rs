@@ -114,7 +114,7 @@ async fn decides(client: &SessionClient, ask: avocet::protocol::AskId, decision:
 }
 
 #[tokio::test]
-async fn a_template_command_blocked_by_the_sandbox_asks_to_run_without_it() {
+async fn a_template_command_blocked_by_the_sandbox_asks_to_run_with_that_opened() {
     let ground = SandboxSession::new();
     let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return skip(Reason::NoSandbox) };
     let mut client = SessionClient::start(parts);

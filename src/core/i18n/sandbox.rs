@@ -49,7 +49,8 @@ words! { "sandbox":
     DENIED_WRITE: "changing `{path}`", "更改 `{path}`";
     DENIED_NETWORK: "using the network", "访问网络";
     DENIED_AND: "{first} and {second}", "{first}以及{second}";
-    DENIED: "The sandbox kept it from {what}.", "沙箱阻止了它{what}。";
+    DENIED: "Its output says that the sandbox kept it from {what}.", "它的输出称沙箱阻止了它{what}。";
+    DENIED_MAYBE: "The sandbox may be why: it reaches only this folder, the system, toolchains, and the caches of its program.", "可能是沙箱所致：它只能使用此目录、系统、工具链及其程序的缓存。";
     SECRETS_HIDDEN: "contents hidden, names visible", "内容不可读，文件名可见";
     SECRETS_PARTLY: "contents hidden, except in folders with too many entries", "内容不可读，条目过多的目录除外";
     DOCTOR_MOVES: "moves between folders", "在目录之间移动文件";

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalMode, Change, FormField, PlanItem, Risk, Step, StepAction};
+use super::{ApprovalMode, Change, Effect, FormField, PlanItem, Risk, Step, StepAction};
 use crate::i18n::LocalizedText;
 
 /// Identifies one question; an answer to another one is ignored.
@@ -198,6 +198,11 @@ impl TemplateCommand {
     /// Needs its own approval: an L2, including one that settings lifted.
     pub fn is_high_risk(&self) -> bool {
         self.risk.is_high_risk()
+    }
+
+    /// Whether an approval given in advance covers it; `secrets`: also what may use credentials.
+    pub fn can_preapprove(&self, secrets: bool) -> bool {
+        self.risk.can_preapprove() && (secrets || !self.risk.effects.contains(&Effect::Secret))
     }
 }
 

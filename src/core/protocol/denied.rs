@@ -13,11 +13,23 @@ pub struct SandboxDenial {
     pub writes: Vec<String>,
     #[serde(default)]
     pub network: bool,
+    /// The sandbox may be why it failed, and nothing is offered: its output names no path, or
+    /// one that is not opened on a program's word.
+    #[serde(default)]
+    pub possible: bool,
 }
 
 impl SandboxDenial {
-    /// The rule of the question whether to run the step again without the sandbox.
+    /// The rule of the question whether to run the step again with this opened to it.
     pub const RULE: &str = "sandbox.denied";
+
+    /// The rule of the question whether a change is kept that was put back after a step.
+    pub const PUT_BACK: &str = "sandbox.put-back";
+
+    /// Whether there is something that can be opened.
+    pub fn is_offered(&self) -> bool {
+        !self.reads.is_empty() || !self.writes.is_empty() || self.network
+    }
 
     /// `changing x and reaching the network`.
     pub fn denied_actions(&self) -> LocalizedText {
@@ -31,6 +43,9 @@ impl SandboxDenial {
 
     /// As a sentence.
     pub fn localized(&self) -> LocalizedText {
+        if !self.is_offered() {
+            return words::DENIED_MAYBE.into();
+        }
         words::DENIED.with("what", self.denied_actions())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::StepAction;
+use super::{SandboxDenial, StepAction};
 use crate::i18n::LocalizedText;
 
 /// L0 runs, L1 asks, L2 is refused (001 §11). The highest that applies wins.
@@ -90,9 +90,25 @@ impl Risk {
             && !self.effects.iter().any(|effect| GRAVE.contains(effect))
     }
 
-    /// Takes a deliberate approval: an L2, including one that settings lifted.
+    /// True if an approval given in advance may include this one: an option of the command line.
+    /// What runs without the sandbox or changes the system is approved by itself.
+    pub fn can_preapprove(&self) -> bool {
+        self.tier <= Tier::L1
+            && !self.lifted
+            && !self.opens_sandbox()
+            && !self.effects.contains(&Effect::Elevate)
+    }
+
+    /// True if it opens the sandbox: what that denied a step, or a change that it put back.
+    pub fn opens_sandbox(&self) -> bool {
+        [SandboxDenial::RULE, SandboxDenial::PUT_BACK].contains(&self.rule.as_str())
+    }
+
+    /// Takes a deliberate approval: an L2, including one that settings lifted, and what runs
+    /// without the sandbox.
     pub fn is_high_risk(&self) -> bool {
-        self.tier == Tier::L2 && !self.is_refused_by_mode() || self.lifted
+        let free = self.reasons.iter().any(|reason| reason.rule == "sandbox.free");
+        self.tier == Tier::L2 && !self.is_refused_by_mode() || self.lifted || free
     }
 
     /// Only plan mode refuses it.

@@ -170,6 +170,22 @@ fn what_reads_credentials_or_leaves_the_folder_is_approved_by_admins_only() {
 }
 
 #[test]
+fn a_step_that_the_sandbox_denied_something_is_approved_by_admins_only() {
+    let work = StepAction::exec("python3", &["job.py"]);
+    let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+    let rule = avocet_core::protocol::SandboxDenial::RULE.to_owned();
+    // No effect of it reaches beyond the folder: the rule alone tells.
+    let risk = Risk { rule, effects: vec![Effect::Network], ..risk(Tier::L1) };
+    let question = ask(Question::Step(StepQuestion::new(step, risk, "/w")));
+    for choice in ["once", "go", "all", "session"] {
+        assert!(!matches!(question.press(choice, false), ChatAnswer::Decided(_)), "{choice}");
+    }
+    assert_eq!(question.approve("once", false), ChatAnswer::AdminOnly);
+    assert!(!matches!(question.typed("y", false), ChatAnswer::Decided(_)));
+    assert_eq!(question.approve("once", true), ChatAnswer::Decided(Decision::Approve));
+}
+
+#[test]
 fn pieces_of_a_template_that_reach_beyond_the_folder_are_for_admins() {
     let piece = |line: &str, effect| TemplateCommand {
         id: "1".into(),

@@ -1,11 +1,12 @@
 //! Checks arguments of `git` whose meaning flags do not give: names that are created, refs
 //! that are forced, paths that mean everything.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
 use avocet_core::protocol::{Effect, Tier};
 
+use super::super::PathKind;
 use super::super::args;
 use super::super::findings::{DELETES, Findings, REMOTE, excerpt};
 use super::super::repository::{self, Worry};
@@ -20,7 +21,17 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
     let scene = call.ground.scene;
     let folder = call.folder_after_chdir(tokens);
     let found = repository::read(scene.world, &scene.world.resolve(&folder));
+    findings
+        .launch
+        .readable
+        .extend(found.linked_places.iter().chain(found.asked_places()).cloned());
     findings.launch.writes.extend(found.linked_places.iter().cloned());
+    // `git init --separate-git-dir`: the pointer was shown, and leads to a repository's folder.
+    let is_repository = |path: &&PathBuf| {
+        let kind = |name: &str| scene.world.kind(&path.join(name));
+        kind("HEAD") == PathKind::File && kind("objects") == PathKind::Folder
+    };
+    findings.launch.writes.extend(found.asked_places().filter(is_repository).cloned());
     super::lines::git(call, tokens, &found, findings);
     for worry in &repository::find_worries(&found, scene) {
         let (rule, say) = describe_worry(worry);

@@ -52,8 +52,7 @@ pub struct RepositorySettings {
     work_trees: Vec<(PathBuf, PathBuf)>,
     /// Lists of tracked files, the innermost repository first.
     indexes: Vec<PathBuf>,
-    /// Where git writes for a further working tree of a repository elsewhere: its own folder,
-    /// and the objects and references of all trees. Hooks and settings are not among them.
+    /// The folders of a repository outside its tree, which say themselves that they are its.
     pub linked_places: Vec<PathBuf>,
 }
 
@@ -152,6 +151,12 @@ impl RepositorySettings {
             Contents::Bytes(bytes) => index::classify_index(&bytes),
             Contents::Unreadable => None,
         }
+    }
+
+    /// Where a `.git` leads that is no folder of the tree, and what its objects come from: the
+    /// user is asked about these by name.
+    pub fn asked_places(&self) -> impl Iterator<Item = &PathBuf> {
+        self.outside_links.iter().map(|(_, to)| to).filter(|to| to.parent().is_some())
     }
 
     /// The working tree that git finds, and the folder of its objects.

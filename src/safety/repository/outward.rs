@@ -20,6 +20,9 @@ const FILES: &[(&str, &str)] = &[
     ("diff", "orderfile"),
     ("commit", "template"),
     ("format", "signaturefile"),
+    ("fsck", "skiplist"),
+    ("fetch", "skiplist"),
+    ("receive", "skiplist"),
 ];
 
 /// Folders of a repository that no step which only reads looks into, and repositories of
@@ -56,15 +59,16 @@ pub fn find_outside_links(
     out
 }
 
-/// Where git writes for a further working tree, if the repository itself says that it is one.
+/// The folders of a repository outside its tree, where the repository itself says that they belong
+/// to it: of a further working tree or of a submodule.
 pub fn linked_places(world: &dyn Machine, tree: &Path, own: &Path, common: &Path) -> Vec<PathBuf> {
     let [tree, own, common] = [tree, own, common].map(|path| world.resolve(path));
     // Both are of one repository, and that names the tree: a tree cannot name another's.
-    if !own.starts_with(common.join("worktrees")) || !is_linked_back(world, &tree, &own) {
+    let is_of_one = own == common || own.starts_with(common.join("worktrees"));
+    if !is_of_one || own.starts_with(&tree) || !is_linked_back(world, &tree, &own) {
         return Vec::new();
     }
-    let shared = ["objects", "refs", "logs"].map(|name| common.join(name));
-    std::iter::once(own).chain(shared).collect()
+    vec![common]
 }
 
 /// Whether a repository elsewhere says itself that it belongs to this tree: as a further

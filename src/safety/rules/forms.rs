@@ -53,7 +53,12 @@ const VERSIONS: &[&str] = &["--version", "-V", "--help"];
 const SHORT: &[&str] = &["--version", "-v", "--help"];
 const NODE: &[&str] = &["env", "node", "nodejs"];
 const PYTHON: &[&str] = &["python3"];
-const JVM: &[&str] = &["java", "sh", "bash", "env", "uname", "dirname", "readlink", "cat", "expr"];
+const JVM: &[&str] = &[
+    "java", "sh", "bash", "env", "uname", "dirname", "readlink", "cat", "expr", "ls", "find",
+    "basename", "sed", "tr", "cut", "head", "tail", "grep", "which", "id", "xargs",
+];
+/// The folder of the programs that Debian's wrappers of PostgreSQL start.
+const OF_POSTGRESQL: &[&str] = &["lib/postgresql", "share/postgresql-common"];
 const UNPACKS: &[&str] = &["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "compress"];
 const FORMATS: &[&str] = &[
     "groff", "nroff", "troff", "grotty", "grops", "tbl", "gtbl", "eqn", "geqn", "pic", "refer",
@@ -95,7 +100,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("docker docker-compose podman buildah nerdctl", SHORT),
     probe("gh glab hub", &["--version", "version"]),
     probe("sqlite3", &["--version", "-version"]),
-    probe("psql pg_dump mysql mariadb redis-cli mongosh duckdb", &["--version", "-V", "-v"]),
+    CommandForm { spec: Spec::read("psql pg_dump").quiet(&["--version", "-V"]).check(checks::needs_quiet).helpers(OF_POSTGRESQL), needs: &[], empty_folder: true, inserted: (0, &[]) },
+    probe("mysql mariadb redis-cli mongosh duckdb", &["--version", "-V", "-v"]),
     probe("java javac jshell jar kotlin kotlinc groovy scala", &["--version", "-version"]),
     probe("openssl", &["version", "version -a", "--version"]),
     probe("ruby gem bundle bundler rspec rails php perl lua luajit composer", SHORT),
@@ -138,7 +144,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     },
 
     // The found files are read, one by one or together.
-    here(Spec::read("fd fdfind").flags("*").operands(Text).check(checks::fd_reads), &[]),
+    here(Spec::read("fd fdfind").by_language().flags("*").operands(Text).check(checks::fd_reads), &[]),
 
     // The contents of an archive.
     here(Spec::read("tar bsdtar gtar").check(checks::tar_lists).operands(Text).flags("*").starts(UNPACKS), &[]),
@@ -206,7 +212,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
     here(Spec::read("lspci").flags("-v -vv -vvv -k -n -nn -t -m -mm -D -b").values("-s=text -d=text").operands(No), &[]),
     here(Spec::read("lsusb").flags("-v -t").values("-s=text -d=text").operands(No), &[]),
-    here(Spec::read("lsb_release").flags("-a -d -i -r -c -s -v --all --description --id --release --codename --short --version").operands(No).starts(PYTHON), &[]),
+    here(Spec::read("lsb_release").flags("-a -d -i -r -c -s -v --all --description --id --release --codename --short --version").operands(No).starts(&["python3", "getopt", "cut", "sed"]), &[]),
     here(Spec::read("sw_vers findmnt ipcs").flags("-productName -productVersion -buildVersion -l -a -J -t -u -p -s -m -q --json --list --all").operands(No), &[]),
 
     // git. An included settings file is a file of its own, and may be anywhere.
@@ -249,7 +255,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     ]), &[]),
 
     // Data.
-    here(Spec::read("yq").flags("-r -P -C -M -j -c -e -N --prettyPrint --unwrapScalar --no-colors --colors --no-doc --raw-output --compact-output -y").values("-o=?text --output-format=?text -p=?text --input-format=?text -I=?text --indent=?text")
+    here(Spec::read("yq").by_language().flags("-r -P -C -M -j -c -e -N --prettyPrint --unwrapScalar --no-colors --colors --no-doc --raw-output --compact-output -y").values("-o=?text --output-format=?text -p=?text --input-format=?text -I=?text --indent=?text")
         .operands(Reads(ANY)).check(checks::yq).starts(&["jq", "python3"]), &[]),
 ];
 

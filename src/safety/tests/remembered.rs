@@ -15,6 +15,9 @@ impl Machine for Folder {
     }
 
     fn kind(&self, path: &Path) -> PathKind {
+        if path.starts_with("/h") || path.ends_with("docker.sock") {
+            return PathKind::Missing;
+        }
         match path.to_str() {
             Some("/w/node_modules/.bin/tsc") => PathKind::File,
             Some(_) if path.extension().is_some() || path.ends_with("gradlew") => PathKind::File,

@@ -14,7 +14,7 @@ use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
-    Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+    SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
 };
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
@@ -145,6 +145,14 @@ struct Batch {
     total: usize,
     /// The step that checks the changes of the list.
     check_id: Option<String>,
+    /// The steps that would keep a change that was put back.
+    keeping: Vec<String>,
+}
+
+impl Batch {
+    fn keeps_change(&self, judged: &Assessment) -> bool {
+        self.keeping.contains(&judged.step.id)
+    }
 }
 
 /// The kind of input the turn is waiting for.
@@ -165,9 +173,10 @@ enum Waiting {
     Plan {
         judged: Box<Assessment>,
     },
-    /// The user's decision whether a step that the sandbox denied something runs without it.
-    Unsandboxed {
+    /// The user's decision whether a step runs again with what the sandbox denied it.
+    Denied {
         held: Box<NeedsApproval>,
+        denied: SandboxDenial,
     },
     /// The user's decision whether to continue.
     Pause {
@@ -271,12 +280,16 @@ impl Turn {
             TurnInput::Decided(decision) => self.handle_decision(decision, scene),
             TurnInput::Observed(seen) => {
                 let again = self.step_to_retry(&seen, scene);
+                let kept = self.steps_that_keep(&seen);
                 let goes_on = self.handle_observation(seen);
-                if let Some((held, denied)) = again {
-                    return self.ask_unsandboxed(held, &denied);
-                }
-                if !goes_on {
+                if !goes_on && again.is_none() {
                     self.skip_rest(words::SKIPPED, scene);
+                }
+                self.batch.total += kept.len();
+                self.batch.keeping.extend(kept.iter().map(|step| step.id.clone()));
+                kept.into_iter().rev().for_each(|step| self.batch.todo.push_front(step));
+                if let Some((held, denied)) = again {
+                    return self.ask_to_open(held, denied);
                 }
                 self.advance(scene)
             }
@@ -349,7 +362,10 @@ impl Turn {
                 self.skip_rest(words::SKIPPED, scene);
                 self.advance(scene)
             }
-            Verdict::Ask(held) if self.batch.preapproved.covers(held.assessment()) => {
+            Verdict::Ask(held)
+                if self.batch.preapproved.covers(held.assessment())
+                    && !self.batch.keeps_change(held.assessment()) =>
+            {
                 self.run(held.approve(), None)
             }
             Verdict::Ask(held) => self.ask_about(PendingStep::Held(held), scene),
@@ -366,17 +382,26 @@ impl Turn {
         TurnAction::Run(Box::new(cleared))
     }
 
-    /// If the user wants to be asked at each step, unless they approved it in advance.
+    /// If it keeps a change that was put back, or the user wants to be asked at each step, unless
+    /// they approved it in advance.
     fn should_ask_anyway(&self, judged: &Assessment) -> bool {
-        self.limits.should_ask_at_each_step() && !self.batch.preapproved.covers(judged)
+        self.batch.keeps_change(judged)
+            || self.limits.should_ask_at_each_step() && !self.batch.preapproved.covers(judged)
     }
 
     fn ask_about(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
         let ahead = RemainingSteps::assess(&self.batch.todo, scene);
         let judged = door.assessment();
-        let grant = safety::suggest_grant(judged, scene).map(Box::new);
+        let grant = (!self.batch.keeps_change(judged))
+            .then(|| safety::suggest_grant(judged, scene).map(Box::new))
+            .flatten();
+        let risk = if self.batch.keeps_change(judged) {
+            safety::keeping_risk(&judged.risk)
+        } else {
+            safety::with_sandbox_reasons(judged, scene.policy)
+        };
         let question = Question::Step(StepQuestion {
-            risk: safety::with_sandbox_reasons(judged, scene.policy),
+            risk,
             rule: grant.as_ref().map(|grant| grant.rule.to_string()),
             rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
                 safety::describe_coverage(&grant.rule, Some(&grant.terms), &judged.cwd)
@@ -514,7 +539,7 @@ impl Turn {
                 self.record(transcript::not_run_observation(&judged, Outcome::Cancelled, note));
             }
             Waiting::Reply
-            | Waiting::Unsandboxed { .. }
+            | Waiting::Denied { .. }
             | Waiting::Pause { .. }
             | Waiting::Run { .. } => {}
         }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use avocet_safety as safety;
+use avocet_safety::{self as safety, Needs, matches_name};
 
 /// The variables of a child, by name.
 pub type Variables = BTreeMap<OsString, OsString>;
@@ -29,14 +29,27 @@ pub struct ChildEnvironment {
     pub set: Vec<(String, String)>,
 }
 
-/// Which of the two environments a step gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EnvironmentKind {
+/// Which of the environments a step gets.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EnvironmentKind<'a> {
     /// It runs without the user's approval.
     Automatic,
-    /// The user approved exactly this.
-    Approved,
+    /// The user approved exactly this: without the secrets and sockets that its program does
+    /// not need.
+    Approved(&'a Needs),
+    /// A line of the user for their own shell.
+    User,
 }
+
+/// Ways to other programs of the user's session.
+#[rustfmt::skip]
+const SESSION: &[&str] = &[
+    "TMUX", "TMUX_PANE", "TMUX_TMPDIR", "STY", "ZELLIJ*", "DBUS_*", "SSH_AUTH_SOCK", "SSH_AGENT_PID",
+    "SSH_CONNECTION", "SSH_TTY", "GPG_AGENT_INFO", "GPG_TTY", "XDG_RUNTIME_DIR", "WAYLAND_*",
+    "DISPLAY", "XAUTHORITY", "ICEAUTHORITY", "SESSION_MANAGER", "PULSE_SERVER", "VSCODE_IPC_*",
+    "VSCODE_GIT_*", "NVIM", "NVIM_LISTEN_ADDRESS", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET",
+    "ALACRITTY_SOCKET", "I3SOCK", "SWAYSOCK", "HYPRLAND_*", "KONSOLE_DBUS_*",
+];
 
 /// Copied for L0. `*` at the end matches any rest. The homes of cargo and rustup are the
 /// user's own settings, as the home folder is.
@@ -126,18 +139,23 @@ impl ChildEnvironment {
     }
 
     /// All variables of a child.
-    pub(super) fn variables(&self, care: EnvironmentKind) -> Variables {
+    pub(super) fn variables(&self, care: EnvironmentKind<'_>) -> Variables {
         match care {
             EnvironmentKind::Automatic => self.automatic(),
-            EnvironmentKind::Approved => self.approved(),
+            EnvironmentKind::Approved(needs) => self.approved(|name, value| {
+                let session = SESSION.iter().any(|row| matches_name(row, name));
+                let kept = self.keep.iter().any(|row| row == name) || needs.passes(name);
+                kept || !(session || safety::redact::is_secret_variable(name, value))
+            }),
+            EnvironmentKind::User => self.approved(|_, _| true),
         }
     }
 
     fn automatic(&self) -> Variables {
-        let kept = |name: &str| {
-            let named = COPIED.iter().any(|row| matches_pattern(row, name))
+        let kept = |name: &str, _: &str| {
+            let named = COPIED.iter().any(|row| matches_name(row, name))
                 || self.keep.iter().any(|row| row == name);
-            named && !BUILDS.iter().any(|row| matches_pattern(row, name))
+            named && !BUILDS.iter().any(|row| matches_name(row, name))
         };
         let mut out = self.copy_user_variables(kept);
         out.insert("PATH".into(), self.path.clone());
@@ -150,8 +168,8 @@ impl ChildEnvironment {
         out
     }
 
-    fn approved(&self) -> Variables {
-        let mut out = self.copy_user_variables(|_| true);
+    fn approved(&self, kept: impl Fn(&str, &str) -> bool) -> Variables {
+        let mut out = self.copy_user_variables(kept);
         if let Some(path) = out.get_mut(OsStr::new("PATH")) {
             *path = absolute_only(path);
         }
@@ -160,22 +178,17 @@ impl ChildEnvironment {
 
     /// The user's variables that are passed on, without the denied ones and ours. Names
     /// that are not UTF-8 cannot be compared with a table and are left out.
-    fn copy_user_variables(&self, kept: impl Fn(&str) -> bool) -> Variables {
-        let passes = |name: &OsString| {
+    fn copy_user_variables(&self, kept: impl Fn(&str, &str) -> bool) -> Variables {
+        let passes = |name: &OsString, value: &OsString| {
             name.to_str().is_some_and(|name| {
-                kept(name)
-                    && !DENIED.iter().any(|row| matches_pattern(row, name))
+                kept(name, &value.to_string_lossy())
+                    && !DENIED.iter().any(|row| matches_name(row, name))
                     && !self.own_keys.iter().any(|own| own == name)
             })
         };
-        let user = self.user.iter().filter(|(name, _)| passes(name));
+        let user = self.user.iter().filter(|(name, value)| passes(name, value));
         user.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
-}
-
-/// True when a row of a table, `NAME` or `PREFIX_*`, covers a name.
-fn matches_pattern(row: &str, name: &str) -> bool {
-    row.strip_suffix('*').map_or(row == name, |prefix| name.starts_with(prefix))
 }
 
 /// A `PATH` without `.`, empty and other relative folders: those depend on the step's
@@ -238,7 +251,8 @@ mod tests {
 
     #[test]
     fn an_approved_step_gets_the_users_environment_without_the_dangerous_part() {
-        let variables = environment().variables(EnvironmentKind::Approved);
+        let needs = Needs::default();
+        let variables = environment().variables(EnvironmentKind::Approved(&needs));
         assert_eq!(get(&variables, "PATH"), Some("/bin:/usr/bin"));
         for name in ["GIT_AUTHOR_NAME", "DOCKER_HOST", "https_proxy", "MINE"] {
             assert!(get(&variables, name).is_some(), "{name}");
@@ -252,7 +266,7 @@ mod tests {
     fn the_users_build_variables_reach_only_approved_steps() {
         let (alone, approved) = (
             environment().variables(EnvironmentKind::Automatic),
-            environment().variables(EnvironmentKind::Approved),
+            environment().variables(EnvironmentKind::Approved(&Needs::default())),
         );
         for name in ["CC", "NODE_OPTIONS", "CARGO_BUILD_JOBS"] {
             assert_eq!(get(&alone, name), None, "{name}");
@@ -264,9 +278,9 @@ mod tests {
     fn every_denied_name_is_covered_by_its_row_and_rows_are_unique() {
         let rows: Vec<&str> = DENIED.iter().chain(BUILDS).copied().collect();
         for (index, row) in rows.iter().enumerate() {
-            assert!(matches_pattern(row, &row.replace('*', "X")), "{row}");
+            assert!(matches_name(row, &row.replace('*', "X")), "{row}");
             assert!(!rows.iter().skip(index + 1).any(|other| other == row), "{row}");
         }
-        assert!(!matches_pattern("CC", "CCACHE_DIR"));
+        assert!(!matches_name("CC", "CCACHE_DIR"));
     }
 }

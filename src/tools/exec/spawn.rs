@@ -64,7 +64,8 @@ pub(super) async fn start(
     streams: ChildStreams,
 ) -> Result<(ChildHandle, Option<Confined>), StepStartError> {
     let judged = step.assessment();
-    let (setup, care) = (&exec.setup, environment_kind(judged));
+    let is_piece = matches!(streams, ChildStreams::Piped(_));
+    let (setup, care) = (&exec.setup, environment_kind(judged, is_piece));
     let (path, args) = command(judged, &setup.shell).await?;
     check_folder(&judged.cwd)?;
     let program = (!matches!(judged.step.work, StepAction::Shell { .. })).then_some(path.as_path());
@@ -85,22 +86,24 @@ pub(super) async fn start(
     if !matches!(plan.streams, ChildStreams::Terminal) {
         setup.environment.replace_editor(&mut plan.variables);
     }
-    let is_piece = matches!(plan.streams, ChildStreams::Piped(_));
     if is_piece
         && let Some(bash) = helper::find_program("bash")
         && let Some(flag) = plan.args.first_mut()
     {
-        // A template means this shell, whatever the user's own is.
+        // A template means this shell, whatever the user's own is. Files of the home that it
+        // would read at its start are closed to it.
         (plan.path, *flag) = (bash, "-lc".into());
+        plan.args.insert(0, "--noprofile".into());
     }
-    if care == EnvironmentKind::Automatic && matches!(judged.step.work, StepAction::Exec { .. }) {
+    if matches!(care, EnvironmentKind::Automatic)
+        && matches!(judged.step.work, StepAction::Exec { .. })
+    {
         plan = harden_automatic(plan, &args, judged).await;
     }
     format::check(&plan.path, &plan.cwd).map_err(unable)?;
     let sandbox = Arc::clone(&exec.sandbox);
     let steps = exec.steps.clone();
     let from = match () {
-        () if step.is_unsandboxed() => StepOrigin::Unsandboxed,
         () if is_piece => StepOrigin::Template,
         () => StepOrigin::Judgement,
     };
@@ -115,7 +118,7 @@ pub(super) async fn start(
         }
         Ok(started)
     };
-    let started = sandbox.start(judged, from, start).await;
+    let started = sandbox.start(judged, from, step.granted(), start).await;
     let mut started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
     match &mut started {
         Ok(((_, group), _)) => group.mark_early_processes().await,
@@ -166,12 +169,13 @@ impl LaunchPlan {
 
 /// Anything graver than L0 that is cleared has been approved, by the user or a rule; a
 /// line for a shell is their own word whatever its tier.
-fn environment_kind(judged: &Assessment) -> EnvironmentKind {
+fn environment_kind(judged: &Assessment, is_piece: bool) -> EnvironmentKind<'_> {
     match (judged.risk.tier, &judged.step.work) {
         (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => EnvironmentKind::Automatic,
-        (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => {
-            EnvironmentKind::Approved
-        }
+        (_, StepAction::Shell { .. }) if !is_piece => EnvironmentKind::User,
+        // It is made to change the system, as the user would.
+        (Tier::L1 | Tier::L2, _) if judged.launch.needs.system => EnvironmentKind::User,
+        (Tier::L0 | Tier::L1 | Tier::L2, _) => EnvironmentKind::Approved(&judged.launch.needs),
     }
 }
 

@@ -52,6 +52,16 @@ impl LayerCache {
         folders && kept.system.as_ref().is_some_and(|trees| trees.hides_all_credentials)
     }
 
+    /// The files and folders below a root that other programs follow by themselves.
+    pub fn guarded_paths(&self, root: &Path) -> Vec<PathBuf> {
+        let mut kept = self.lock_state();
+        let folder = kept.folder(root);
+        if folder.workspace.refresh() {
+            folder.trees = None;
+        }
+        folder.workspace.guarded_paths().cloned().collect()
+    }
+
     /// The layer of a step.
     pub fn layer(
         &self,
@@ -74,21 +84,19 @@ impl LayerCache {
         }
         let mut around = Vec::new();
         let (layer, files) = match profile {
-            Profile::Read { compares_tracked_files: compares, .. } => {
+            Profile::Read { .. } => {
                 let run = startable(places, profile);
-                (kept.build_read_layer(places, &roots, *compares, &run, temp)?, run)
+                (kept.build_read_layer(places, &roots, profile, &run, temp)?, run)
             }
-            Profile::Work { opened, writes, network } => {
-                let ours = |paths: &[PathBuf]| -> Vec<Trees> {
-                    paths
-                        .iter()
-                        .map(|path| readable_paths::cover_except_own(path, places))
-                        .collect()
-                };
-                let (read, write) = (ours(opened), ours(writes));
-                let layer = kept.build_work_layer(kernel, (&read, &write, *network), temp)?;
+            Profile::Work { opened, writes, private, .. } => {
+                let opened_trees =
+                    opened.iter().map(|path| readable_paths::cover_opened(path, places));
+                let read: Vec<Trees> = opened_trees.collect();
+                let written = writes.iter().map(|path| readable_paths::cover_written(path, places));
+                let write: Vec<Trees> = written.collect();
+                let layer = kept.build_work_layer(kernel, profile, (&read, &write), temp)?;
                 around = read.into_iter().chain(write).collect();
-                (layer, writes.iter().chain(opened).cloned().collect())
+                (layer, writes.iter().chain(opened).chain(private).cloned().collect())
             }
         };
         let layer = Arc::new(layer);
@@ -123,10 +131,7 @@ impl LayerCacheState {
             changed = true;
         }
         for root in roots {
-            if !self.folders.iter().any(|folder| folder.workspace.root() == root) {
-                let workspace = WorkspaceRules::new(root.clone());
-                self.folders.push(ReadableFolder { workspace, trees: None });
-            }
+            self.folder(root);
         }
         for folder in &mut self.folders {
             let looked = folder.workspace.refresh();
@@ -140,6 +145,17 @@ impl LayerCacheState {
         if changed {
             self.layers.retain(|made| matches!(made.profile, Profile::Work { .. }));
         }
+    }
+
+    /// What is known of a folder, which may be nothing yet.
+    fn folder(&mut self, root: &Path) -> &mut ReadableFolder {
+        let known = self.folders.iter().position(|folder| folder.workspace.root() == root);
+        let at = known.unwrap_or_else(|| {
+            let workspace = WorkspaceRules::new(root.to_owned());
+            self.folders.push(ReadableFolder { workspace, trees: None });
+            self.folders.len() - 1
+        });
+        &mut self.folders[at]
     }
 
     fn refresh_approved(&mut self, places: &SandboxPaths) {
@@ -163,18 +179,30 @@ impl LayerCacheState {
         &self,
         places: &SandboxPaths,
         roots: &[PathBuf],
-        compares: bool,
+        profile: &Profile,
         run: &[PathBuf],
         temp: &StepTempFolder,
     ) -> Result<Layer, String> {
+        let Profile::Read { compares_tracked_files: compares, reads_git_settings, .. } = profile
+        else {
+            return Err("it is an approved step".to_owned());
+        };
         let mut read = vec![temp.stable_path().to_owned()];
         read.extend(self.system.iter().flat_map(|trees| trees.read.iter().cloned()));
         for root in roots {
             let folder = self.folders.iter().find(|folder| folder.workspace.root() == root);
             match folder.and_then(|folder| folder.trees.as_ref()) {
-                Some(trees) if !compares => read.extend(trees.read.iter().cloned()),
-                _ => read.extend(readable_paths::cover_except_own(root, places).read),
+                Some(trees) if !*compares => read.extend(trees.read.iter().cloned()),
+                _ => read.extend(readable_paths::cover_opened(root, places).read),
             }
+        }
+        if *reads_git_settings {
+            let folders = self
+                .folders
+                .iter()
+                .filter(|folder| roots.contains(&folder.workspace.root().to_owned()));
+            let closed = folders.flat_map(|folder| folder.workspace.closed_paths());
+            read.extend(closed.filter(|path| path.ends_with(".git/config")).cloned());
         }
         read.extend(run.iter().filter_map(|program| places.install_tree(program)));
         let mut list = places.program_folders();
@@ -185,16 +213,22 @@ impl LayerCacheState {
     fn build_work_layer(
         &self,
         kernel: Kernel,
-        (opened, writes, network): (&[Trees], &[Trees], bool),
+        profile: &Profile,
+        (opened, writes): (&[Trees], &[Trees]),
         temp: &StepTempFolder,
     ) -> Result<Layer, String> {
+        let Profile::Work { private, devices, network, signals, .. } = profile else {
+            return Err("it is not an approved step".to_owned());
+        };
         let mut read: Vec<PathBuf> =
             self.approved.iter().flat_map(|trees| trees.read.iter().cloned()).collect();
         read.extend(opened.iter().flat_map(|trees| trees.read.iter().cloned()));
         let mut write = vec![temp.stable_path().to_owned()];
         write.extend(writes.iter().flat_map(|trees| trees.read.iter().cloned()));
-        write.extend(readable_paths::devices());
-        landlock::work_layer(kernel, &WorkAccess { read: &read, write: &write, network })
+        read.extend(private.iter().cloned());
+        write.extend(readable_paths::devices(devices));
+        let (network, signals) = (*network, *signals);
+        landlock::work_layer(kernel, &WorkAccess { read: &read, write: &write, network, signals })
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::Profile;
-use super::readable_paths::SandboxPaths;
+use super::readable_paths::{SandboxPaths, can_be_granted};
 use super::temps::StepTempFolder;
 use avocet_core::protocol::SandboxDenial;
 use avocet_safety as safety;
@@ -74,17 +74,24 @@ const UNREACHABLE: &[&str] = &[
 const LINES_BEFORE: usize = 3;
 const MOST: usize = 3;
 
+/// Words for a failure of a write, in a line that names an existing file.
+const WRITES: &[&str] = &[
+    "write", "create", "mkdir", "touch", "remove", "unlink", "rename", "move", "save", "append",
+    "update", "lock", "chmod", "symlink", "copy",
+];
+/// Words for a folder that could not be made.
+const FOLDERS: &[&str] = &["mkdir", "create directory", "create folder", "create_dir", "makedirs"];
+/// Failures that name no path.
+const PATHLESS: &[&str] = &["not a git repository"];
+
 /// The surroundings of one step.
 #[derive(Clone, Debug, Default)]
 pub struct SandboxBounds {
-    home: PathBuf,
+    paths: SandboxPaths,
     /// It may write here.
     writes: Vec<PathBuf>,
-    /// It may not read here, except for the opened paths.
-    closed: Vec<PathBuf>,
+    /// It may read here although others may not.
     opened: Vec<PathBuf>,
-    /// Our own folders: in what leads to one nothing new can be made.
-    own_folders: Vec<PathBuf>,
     network: bool,
     is_read_only: bool,
 }
@@ -95,19 +102,15 @@ impl SandboxBounds {
         profile: &Profile,
         temp: &StepTempFolder,
     ) -> SandboxBounds {
-        let home = places.home.clone();
-        let mut closed = safety::credential_places(&places.home);
-        closed.extend(places.own.iter().cloned());
         let mut writes = vec![temp.path().to_owned(), "/dev".into(), "/proc".into()];
         let (opened, network, is_read_only) = match profile {
-            Profile::Read { .. } => (Vec::new(), false, true),
-            Profile::Work { opened, writes: more, network } => {
+            Profile::Read { readable, .. } => (readable.clone(), false, true),
+            Profile::Work { opened, private, writes: more, network, .. } => {
                 writes.extend(more.iter().cloned());
-                (opened.clone(), *network, false)
+                (opened.iter().chain(private).cloned().collect(), *network, false)
             }
         };
-        let own_folders = places.own.clone();
-        SandboxBounds { home, writes, closed, opened, own_folders, network, is_read_only }
+        SandboxBounds { paths: places.clone(), writes, opened, network, is_read_only }
     }
 
     /// What the output of a step that failed in `cwd` shows it was denied.
@@ -119,46 +122,94 @@ impl SandboxBounds {
             if !self.network && UNREACHABLE.iter().any(|word| low.contains(word)) {
                 found.network = true;
             }
+            found.possible |= PATHLESS.iter().any(|word| low.contains(word));
             if !REFUSED.iter().any(|word| low.contains(word)) {
                 continue;
             }
             // Nearest first.
             let before = lines.get(at.saturating_sub(LINES_BEFORE)..=at).unwrap_or_default();
-            if let Some(path) =
-                before.iter().rev().flat_map(|line| path_candidates(line)).find_map(|text| {
-                    let path = safety::absolute(&text, cwd, &self.home);
-                    let real = resolve_existing(&path);
-                    self.denied_access(&real).map(|kind| (kind, real))
-                })
-            {
-                let (kind, path) = path;
-                let list =
-                    if kind == DeniedAccess::Read { &mut found.reads } else { &mut found.writes };
-                let shown = path.to_string_lossy().into_owned();
-                if list.len() < MOST && !list.contains(&shown) {
-                    list.push(shown);
+            let near = before.join("\n").to_lowercase();
+            let writes = WRITES.iter().any(|word| near.contains(word));
+            let makes_folder = FOLDERS.iter().any(|word| near.contains(word));
+            let named: Vec<PathBuf> = before
+                .iter()
+                .rev()
+                .flat_map(|line| path_candidates(line))
+                .map(|text| resolve_existing(&safety::absolute(&text, cwd, &self.paths.home)))
+                .collect();
+            match named.iter().find_map(|real| self.denied_access(real, writes)) {
+                Some((access, path)) if makes_folder && !path.exists() => {
+                    self.add(&mut found, access, &path.join(""));
                 }
+                Some((access, path)) => self.add(&mut found, access, &path),
+                // A path that the sandbox leaves open has failed for another reason.
+                None => found.possible |= named.is_empty(),
             }
         }
         (found != SandboxDenial::default()).then_some(found)
     }
 
-    /// Whether the sandbox keeps a path from the step that the user's own rights leave.
-    fn denied_access(&self, real: &Path) -> Option<DeniedAccess> {
+    fn add(&self, found: &mut SandboxDenial, access: DeniedAccess, path: &Path) {
+        if !self.is_read_only && !can_be_granted(path, &self.paths) {
+            found.possible = true;
+            return;
+        }
+        let list = match access {
+            DeniedAccess::Read => &mut found.reads,
+            DeniedAccess::Write => &mut found.writes,
+        };
+        let shown = path.to_string_lossy().into_owned();
+        if list.len() < MOST && !list.contains(&shown) {
+            list.push(shown);
+        }
+    }
+
+    /// Whether the sandbox keeps a path from the step that the user's own rights leave, and what
+    /// would have to be opened.
+    fn denied_access(&self, real: &Path, writes: bool) -> Option<(DeniedAccess, PathBuf)> {
         let within = |trees: &[PathBuf]| trees.iter().any(|tree| real.starts_with(tree));
-        if within(&self.closed) && !within(&self.opened) {
-            return (access(real, Access::READ_OK).is_ok()).then_some(DeniedAccess::Read);
+        let own = &self.paths.own;
+        let first_missing = real.ancestors().take_while(|path| !path.exists()).last();
+        let existing = first_missing.map_or(Some(real), Path::parent)?;
+        let beside_ours = existing != real && own.iter().any(|own| own.starts_with(existing));
+        // Below a folder that it may write the places of programs stay closed.
+        let guarded = self.paths.guarded_places();
+        let is_open = self.writes.iter().any(|tree| {
+            let closed = |place: &PathBuf| {
+                real.starts_with(place) && place.starts_with(tree) && place != tree
+            };
+            real.starts_with(tree) && !guarded.iter().any(closed)
+        });
+        if is_open && !beside_ours {
+            return None;
         }
-        let existing = if real.exists() { real } else { real.parent()? };
-        if self.is_read_only {
-            let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let secret = safety::is_sensitive_name(name) && real.exists();
-            return secret.then_some(DeniedAccess::Read);
+        let readable = within(&self.opened) || self.is_readable(real);
+        let is_read = first_missing.is_none() && !readable && (self.is_read_only || !writes);
+        if is_read {
+            let may = access(real, Access::READ_OK).is_ok();
+            return may.then(|| (DeniedAccess::Read, real.to_owned()));
         }
-        let free = existing.exists() && access(existing, Access::WRITE_OK).is_ok();
-        let beside_ours =
-            existing != real && self.own_folders.iter().any(|own| own.starts_with(existing));
-        ((!within(&self.writes) || beside_ours) && free).then_some(DeniedAccess::Write)
+        if self.is_read_only || access(existing, Access::WRITE_OK).is_err() {
+            return None;
+        }
+        let path = match first_missing {
+            // What has something below it is a folder.
+            Some(missing) if missing != real => missing.join(""),
+            Some(missing) => missing.to_owned(),
+            None => real.to_owned(),
+        };
+        Some((DeniedAccess::Write, path))
+    }
+
+    /// Whether every step of this kind reads a place.
+    fn is_readable(&self, real: &Path) -> bool {
+        let private = self.paths.private_places();
+        let toolchains = self.paths.existing_toolchains();
+        let mut open = avocet_safety::places::SYSTEM.iter().map(Path::new);
+        let inside = real.starts_with(&self.paths.workspace)
+            || toolchains.iter().any(|tree| real.starts_with(tree))
+            || open.any(|tree| real.starts_with(tree));
+        inside && !private.iter().any(|place| real.starts_with(place))
     }
 }
 
@@ -217,9 +268,12 @@ mod tests {
 
         fn denied(&self, words: &str) -> Option<SandboxDenial> {
             let walls = SandboxBounds {
-                home: self.at("home"),
-                writes: vec![self.at("ws"), "/dev".into()],
-                closed: vec![self.at("home/.ssh")],
+                paths: SandboxPaths {
+                    home: self.at("home"),
+                    workspace: self.at("ws"),
+                    ..SandboxPaths::default()
+                },
+                writes: vec![self.at("ws"), "/dev".into(), "/proc".into()],
                 ..SandboxBounds::default()
             };
             walls.find_denial(words, &self.at("ws"))
@@ -246,17 +300,81 @@ mod tests {
             ),
         ] {
             let found = field.denied(&words).unwrap_or_else(|| panic!("{words}"));
-            assert_eq!(found.writes, [out.to_string()], "{words}");
+            let made: Vec<&str> =
+                found.writes.iter().map(|path| path.trim_end_matches('/')).collect();
+            assert_eq!(made, [out.to_string()], "{words}");
         }
     }
 
     #[test]
-    fn credentials_and_the_network_are_distinguished() {
+    fn credentials_and_homes_of_programs_are_never_offered() {
         let field = DenialFixture::new();
-        let key = field.at("home/.ssh/id_rsa");
-        let words = format!("Load key \"{}\": Permission denied", key.display());
-        let found = field.denied(&words).unwrap();
-        assert_eq!(found.reads, [key.display().to_string()]);
+        std::fs::create_dir_all(field.at("home/.gradle/native")).unwrap();
+        for path in [
+            "home/.ssh/id_rsa",
+            "home/.ssh/new",
+            "home",
+            "home/.gradle/native/x",
+            "home/.bashrc",
+            "home/.cargo/bin/x",
+            "home/.config/autostart/x",
+            "home/.local/bin/ls",
+            "home/.env",
+        ] {
+            let words = format!("open \"{}\": Permission denied", field.at(path).display());
+            let found = field.denied(&words).unwrap_or_else(|| panic!("{path}"));
+            assert!(!found.is_offered() && found.possible, "{path}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_grant_is_for_the_place_that_was_shown_and_not_for_where_a_link_leads_by_now() {
+        use crate::sandbox::readable_paths::granted_path;
+        let field = DenialFixture::new();
+        let paths = SandboxPaths {
+            home: field.at("home"),
+            workspace: field.at("ws"),
+            programs: vec![field.at("home/bin")],
+            ..SandboxPaths::default()
+        };
+        let granted = |path: PathBuf| granted_path(&path.to_string_lossy(), &paths);
+        for shown in [field.at("out/app"), field.at("out/app/"), field.at("home/.myapp")] {
+            assert!(granted(shown.clone()).is_some(), "{shown:?}");
+        }
+        std::os::unix::fs::symlink(field.at("home/.ssh"), field.at("out/app")).unwrap();
+        for shown in ["out/app", "out/app/", "out/app/x", "home/.ssh/x", "home/bin/ls"] {
+            assert_eq!(granted(field.at(shown)), None, "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_offered_as_a_folder_and_nothing_above_it() {
+        let field = DenialFixture::new();
+        let wanted = format!("{}/", field.at("out/app").display());
+        for words in [
+            format!("EACCES: permission denied, mkdir '{}'", field.at("out/app").display()),
+            format!("open {}: permission denied", field.at("out/app/cache/x.json").display()),
+        ] {
+            assert_eq!(field.denied(&words).unwrap().writes, [wanted.clone()], "{words}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_names_no_path_may_be_the_sandbox() {
+        let field = DenialFixture::new();
+        for words in [
+            "Error: Os { code: 13, kind: PermissionDenied, message: \"Permission denied\" }",
+            "ptrace: Operation not permitted.",
+            "fatal: not a git repository (or any of the parent directories): .git",
+        ] {
+            let found = field.denied(words).unwrap_or_else(|| panic!("{words}"));
+            assert!(!found.is_offered() && found.possible, "{words}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_network_is_recognised_by_the_words_of_a_connection() {
+        let field = DenialFixture::new();
         for words in [
             "curl: (6) Could not resolve host: example.com",
             "Error: connect EPERM 1.2.3.4:443",
@@ -275,7 +393,6 @@ mod tests {
             "touch: cannot touch './x/y': Permission denied",
             "test result: FAILED. 3 passed; 1 failed",
             "cp: cannot create '/proc/nothing/x': Permission denied",
-            "permission denied",
             "",
         ] {
             assert_eq!(field.denied(words), None, "{words}");

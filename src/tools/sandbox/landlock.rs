@@ -79,6 +79,8 @@ pub(super) fn work_layer(kernel: Kernel, working: &WorkAccess<'_>) -> Result<Lay
     // Its network setting decides which sockets it reaches: agents and displays can be
     // anywhere.
     let writes = AccessFs::from_write(kernel.0) & !AccessFs::ResolveUnix;
+    // No step makes a device: root could make one that the sandbox keeps closed.
+    let granted = writes & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let read = BitFlags::from(AccessFs::ReadFile);
     let made = || -> Result<RulesetCreated, RulesetError> {
         let mut ruleset = Ruleset::default().handle_access(writes | read)?;
@@ -86,8 +88,13 @@ pub(super) fn work_layer(kernel: Kernel, working: &WorkAccess<'_>) -> Result<Lay
         if !working.network && kernel.rights().ports {
             ruleset = ruleset.handle_access(ports)?;
         }
+        if kernel.rights().signals {
+            let all = Scope::from_all(kernel.0);
+            let scopes = if working.signals { all & !Scope::Signal } else { all };
+            ruleset = ruleset.scope(scopes)?;
+        }
         let ruleset = allow(ruleset.create()?, working.read, read)?;
-        allow(ruleset, working.write, writes | read)
+        allow(ruleset, working.write, granted | read)
     };
     made().map(Layer).map_err(|error| error.to_string())
 }
@@ -119,22 +126,38 @@ pub(super) fn restrict(
 ) -> Result<(), String> {
     let filter = seccomp::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
+    let missing = seccomp::missing_calls().map_err(|error| error.to_string())?;
     for layer in layers {
         enforce(layer.0.try_clone().map_err(|error| error.to_string())?)?;
     }
-    if strict == Confinement::ReadOnly {
-        drop_capabilities().map_err(|error| error.to_string())?;
-    }
-    seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
+    drop_capabilities(strict).map_err(|error| error.to_string())?;
+    let filters = missing.iter().chain([&filter]);
+    filters
+        .into_iter()
+        .try_for_each(|filter| seccompiler::apply_filter(filter))
+        .map_err(|error| error.to_string())
 }
+
+/// What root keeps in an approved step: the rights that files and package managers need.
+const APPROVED_CAPABILITIES: CapabilitySet = CapabilitySet::DAC_READ_SEARCH
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::CHOWN)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::NET_BIND_SERVICE);
 
 /// Takes from root what root may do beyond the rights of files; some of it goes around
 /// Landlock, such as reading the environment of other processes. Reading stays, because
 /// root's workspace may hold files of others. No program gets them back: new privileges
 /// are off already.
-fn drop_capabilities() -> rustix::io::Result<()> {
+fn drop_capabilities(strict: Confinement) -> rustix::io::Result<()> {
     let now = capabilities(None)?;
-    let kept = now.permitted & CapabilitySet::DAC_READ_SEARCH;
+    let kept = now.permitted
+        & match strict {
+            Confinement::ReadOnly { .. } => CapabilitySet::DAC_READ_SEARCH,
+            Confinement::Approved { .. } => APPROVED_CAPABILITIES,
+        };
     let effective = now.effective & kept;
     let inheritable = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective, permitted: kept, inheritable })
@@ -181,7 +204,7 @@ mod tests {
         let abis = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7];
         for kernel in abis.map(Kernel) {
             for network in [true, false] {
-                let held = WorkAccess { read: &paths, write: &paths, network };
+                let held = WorkAccess { read: &paths, write: &paths, network, signals: !network };
                 work_layer(kernel, &held).unwrap();
             }
             own_folder_layer(kernel, Path::new("/tmp")).unwrap();

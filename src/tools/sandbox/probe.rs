@@ -38,6 +38,8 @@ pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport 
             helpers: Vec::new(),
             readable: Vec::new(),
             compares_tracked_files: false,
+            reads_git_settings: false,
+            netlink: false,
         };
         let own = sandbox.temp(&reader)?;
         let file = outside.path().join("file");

@@ -14,19 +14,31 @@ pub(super) enum Profile {
         readable: Vec<PathBuf>,
         /// Its git compares the workspace's files, credentials that are tracked too.
         compares_tracked_files: bool,
+        /// Its git searches contents: it reads the settings of the repository all the same.
+        reads_git_settings: bool,
+        /// It asks the kernel about the network of this machine.
+        netlink: bool,
     },
     Work {
-        /// Read although closed.
+        /// Read although closed: around what is private below them.
         opened: Vec<PathBuf>,
+        /// The credentials it may read, whole.
+        private: Vec<PathBuf>,
         writes: Vec<PathBuf>,
+        /// Caches that are made where they are missing.
+        made: Vec<PathBuf>,
+        /// Devices beyond those of every step.
+        devices: Vec<&'static str>,
         network: bool,
+        /// It may signal processes of others.
+        signals: bool,
     },
 }
 
 impl Profile {
     pub(super) fn confinement(&self) -> Confinement {
         match self {
-            Profile::Read { .. } => Confinement::ReadOnly,
+            Profile::Read { netlink, .. } => Confinement::ReadOnly { netlink: *netlink },
             Profile::Work { network, .. } => Confinement::Approved { network: *network },
         }
     }
@@ -36,7 +48,9 @@ impl Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Confinement {
     /// It reads, and that is all.
-    ReadOnly,
+    ReadOnly {
+        netlink: bool,
+    },
     Approved {
         network: bool,
     },

@@ -11,10 +11,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use avocet_safety::{self as safety, UserPath};
+use avocet_safety as safety;
+use avocet_safety::places::{self, PlaceRow, UserPath};
 
 /// A folder with more entries than this is not split up: it is allowed as a whole.
-const ENTRIES_MOST: usize = 2_000;
+const ENTRIES_MOST: usize = 20_000;
 
 /// A folder that changed this shortly before it was read may change again unseen: its
 /// time stamp is too coarse to tell.
@@ -34,27 +35,6 @@ pub struct SandboxPaths {
     /// The settings keep every step from the network.
     pub offline: bool,
 }
-
-/// System files that programs of all kinds read.
-const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/etc",
-    "/opt",
-    "/nix",
-    "/snap",
-    "/run/current-system",
-    "/home/linuxbrew",
-    "/proc",
-    "/sys",
-    "/var/cache/man",
-    "/var/cache/fontconfig",
-];
 
 /// Where systems keep programs and the interpreters that scripts of theirs name.
 const PROGRAM_TREES: &[&str] = &[
@@ -77,45 +57,9 @@ const PROGRAM_TREES: &[&str] = &[
 const PROGRAM_FOLDERS: &[&str] =
     &["/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/games", "/bin", "/sbin"];
 
-/// Toolchains: the variable that moves one, and where it is otherwise.
-#[rustfmt::skip]
-const TOOLCHAINS: &[(&str, &str, &str)] = &[
-    ("RUSTUP_HOME", ".rustup", ""),
-    ("CARGO_HOME", ".cargo", "registry"), ("CARGO_HOME", ".cargo", "git"), ("CARGO_HOME", ".cargo", "env"),
-    ("NVM_DIR", ".nvm", ""), ("FNM_DIR", ".local/share/fnm", ""), ("VOLTA_HOME", ".volta", ""), ("N_PREFIX", "", ""),
-    ("PYENV_ROOT", ".pyenv", ""), ("RBENV_ROOT", ".rbenv", ""), ("NODENV_ROOT", ".nodenv", ""), ("GOENV_ROOT", ".goenv", ""),
-    ("PLENV_ROOT", ".plenv", ""), ("PHPENV_ROOT", ".phpenv", ""), ("JENV_ROOT", ".jenv", ""), ("TFENV_ROOT", ".tfenv", ""),
-    ("ASDF_DATA_DIR", ".asdf", ""), ("MISE_DATA_DIR", ".local/share/mise", ""), ("", ".local/share/rtx", ""), ("PROTO_HOME", ".proto", ""),
-    ("SDKMAN_DIR", ".sdkman", ""), ("JABBA_HOME", ".jabba", ""), ("JAVA_HOME", "", ""), ("JDK_HOME", "", ""), ("", ".jdks", ""),
-    ("GOROOT", "", ""), ("GOPATH", "go", ""), ("GOMODCACHE", "", ""),
-    ("", ".local/lib", ""), ("", ".local/bin", ""), ("", ".local/share/pipx", ""), ("", ".local/share/uv", ""), ("VIRTUAL_ENV", "", ""),
-    ("CONDA_PREFIX", "", ""), ("CONDA_ROOT", "", ""), ("", "miniconda3", ""), ("", "anaconda3", ""), ("", "miniforge3", ""), ("", "mambaforge", ""), ("MAMBA_ROOT_PREFIX", "micromamba", ""),
-    ("JULIA_DEPOT_PATH", ".julia", ""), ("", ".juliaup", ""), ("OPAMROOT", ".opam", ""), ("", ".ghcup", ""), ("STACK_ROOT", ".stack", "programs"),
-    ("", ".rvm", ""), ("GEM_HOME", ".local/share/gem", ""), ("", ".gem/ruby", ""), ("DOTNET_ROOT", ".dotnet", ""),
-    ("BUN_INSTALL", ".bun", ""), ("DENO_INSTALL", ".deno", ""), ("", ".npm-global", ""), ("PNPM_HOME", ".local/share/pnpm", ""),
-    ("", ".elan", ""), ("", ".foundry", ""), ("", ".swiftly", ""), ("", ".wasmtime", ""), ("", ".zvm", ""), ("", ".nix-profile", ""),
-];
-
-/// The user's files that git reads, and those that others look for beside them.
-const OF_GIT: &[&str] = &[
-    ".gitconfig",
-    ".config/git",
-    ".gitignore",
-    ".gitignore_global",
-    ".gitattributes",
-    ".mailmap",
-    ".ignore",
-    ".inputrc",
-    ".terminfo",
-];
-
 /// The harmless devices (not hardware), and those of an approved step.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-const MORE_DEVICES: &[&str] =
-    &["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/dri", "/dev/kfd", "/dev/snd"];
-
-/// The folders of users' homes; only the user's own is open.
-const HOMES: &[&str] = &["/home", "/Users"];
+const MORE_DEVICES: &[&str] = &["/dev/tty", "/dev/ptmx", "/dev/shm"];
 
 /// Trees, and the inputs they were made from.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +68,8 @@ pub(super) struct Trees {
     pub read: Vec<PathBuf>,
     /// Folders that were looked through, each with its state then.
     watched: Vec<(PathBuf, Stamp)>,
+    /// Places of the user, some of which may not be there yet.
+    named: Vec<(PathBuf, Option<Stamp>)>,
     /// False when some folder had too many entries.
     pub hides_all_credentials: bool,
     /// Our own folders, around which every entry is listed by itself, however many there
@@ -150,8 +96,8 @@ impl Trees {
     pub fn for_system(places: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(places);
         let closed = closed_to_automatic_steps(places);
-        let users = places.existing_toolchains();
-        let system = outermost(SYSTEM.iter().map(PathBuf::from).collect());
+        let users = trees.watch_toolchains(places);
+        let system = outermost(places::SYSTEM.iter().map(PathBuf::from).collect());
         let roots = system.iter().chain(&users);
         trees.read = roots.flat_map(|root| trees.cover_except(root, &closed)).collect();
         trees.read.extend(DEVICES.iter().map(PathBuf::from));
@@ -162,41 +108,54 @@ impl Trees {
     pub fn for_folder<'a>(
         root: &Path,
         credentials: impl Iterator<Item = &'a PathBuf>,
-        places: &SandboxPaths,
+        paths: &SandboxPaths,
     ) -> Trees {
-        let mut trees = Trees::new(places);
-        let secrets = safety::credential_places(&places.home).into_iter();
-        let mut closed: Vec<PathBuf> =
-            secrets.chain(places.own.iter().cloned()).chain(credentials.cloned()).collect();
-        // The workspace itself is open, wherever it is.
+        let mut trees = Trees::new(paths);
+        let mut closed = paths.private_places();
+        closed.extend(credentials.cloned());
+        trees.read = trees.cover_around(root, closed);
+        trees
+    }
+
+    /// The places an approved step may read: the system, toolchains, caches and the
+    /// workspace. What is in no list is closed.
+    pub fn for_approved(paths: &SandboxPaths) -> Trees {
+        let mut trees = Trees::new(paths);
+        let closed = closed_paths(paths);
+        let users = trees.watch_toolchains(paths);
+        let system = outermost(places::SYSTEM.iter().map(PathBuf::from).collect());
+        let roots = system.iter().chain(&users);
+        trees.read = roots.flat_map(|root| trees.cover_except(root, &closed)).collect();
+        trees.read.extend(DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from));
+        let workspace = trees.cover_around(&paths.workspace, paths.private_places());
+        trees.read.extend(workspace);
+        trees
+    }
+
+    /// A folder that was chosen, wherever it is, around what stays closed below it.
+    fn cover_around(&mut self, root: &Path, mut closed: Vec<PathBuf>) -> Vec<PathBuf> {
         closed.retain(|place| place.starts_with(root) && place != root);
         if root == Path::new("/") {
             closed.extend(["/dev".into(), "/proc".into()]);
         }
-        trees.read = trees.cover_except(root, &closed);
-        trees
+        self.cover_except(root, &closed)
     }
 
-    /// The places an approved step may read: all but known places of credentials.
-    pub fn for_approved(places: &SandboxPaths) -> Trees {
-        let mut trees = Trees::new(places);
-        let mut closed = closed_paths(places);
-        let mut read = trees.cover_except(Path::new("/"), &closed);
-        read.extend(DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from));
-        if closed.iter().any(|place| places.workspace.starts_with(place)) {
-            closed.retain(|place| !places.workspace.starts_with(place));
-            read.extend(trees.cover_except(&places.workspace, &closed));
-        }
-        trees.read = read;
-        trees
+    /// The toolchains that are there. One that is made later, or another in its place, makes a new
+    /// list.
+    fn watch_toolchains(&mut self, paths: &SandboxPaths) -> Vec<PathBuf> {
+        let named = paths.user_places().into_iter();
+        self.named = named.map(|path| (path.clone(), identity(&path))).collect();
+        paths.existing_toolchains()
     }
 
     /// Whether the list is still up to date.
     pub fn is_fresh(&self) -> bool {
         let made = self.scanned_at.unwrap_or(SystemTime::UNIX_EPOCH);
-        self.watched
-            .iter()
-            .all(|(folder, stamp)| read_stamp(folder) == Some(*stamp) && !is_recent(stamp.2, made))
+        self.named.iter().all(|(path, stamp)| identity(path) == *stamp)
+            && self.watched.iter().all(|(folder, stamp)| {
+                read_stamp(folder) == Some(*stamp) && !is_recent(stamp.2, made)
+            })
     }
 
     /// The trees that cover a folder except for the closed paths.
@@ -226,23 +185,43 @@ impl Trees {
 impl SandboxPaths {
     /// Where a place of the user is on this machine; `None`: nowhere.
     pub fn resolve_user_path(&self, spot: &UserPath) -> Option<PathBuf> {
-        self.resolve_moved(spot.variable, spot.home, spot.rest)
+        spot.resolve(&self.home, &self.moved)
     }
 
-    fn resolve_moved(&self, variable: &str, home: &str, rest: &str) -> Option<PathBuf> {
-        let moved = self.moved.get(variable).cloned();
-        let base = moved.or_else(|| (!home.is_empty()).then(|| self.home.join(home)))?;
-        Some(if rest.is_empty() { base } else { base.join(rest) })
+    fn places_of(&self, rows: &'static [PlaceRow]) -> impl Iterator<Item = PathBuf> {
+        let here = places::places_of(rows).filter_map(|spot| self.resolve_user_path(&spot));
+        // What a variable moves into the workspace belongs to it: `CARGO_TARGET_DIR`.
+        let is_home_inside = self.home.starts_with(&self.workspace);
+        here.filter(move |path| is_home_inside || !path.starts_with(&self.workspace))
     }
 
-    /// Toolchains and the settings of git, as far as they are there.
+    /// What no step reaches but a program to which it belongs: our own folders, credentials
+    /// and homes of programs.
+    pub fn private_places(&self) -> Vec<PathBuf> {
+        let mut all = safety::credential_places(&self.home);
+        all.extend(self.places_of(places::CREDENTIALS).chain(self.places_of(places::HOMES)));
+        all.extend(self.own.iter().cloned());
+        all
+    }
+
+    /// What the sandbox leaves to no step without being asked to: also the toolchains and caches
+    /// that only their programs write.
+    pub fn guarded_places(&self) -> Vec<PathBuf> {
+        let mut all = self.private_places();
+        all.extend(self.places_of(places::BASE).chain(self.places_of(places::CACHES)));
+        all
+    }
+
+    /// Toolchains, caches and the settings of git, wherever they would be.
+    fn user_places(&self) -> Vec<PathBuf> {
+        let users = self.places_of(places::BASE).chain(self.places_of(places::CACHES));
+        let users = users.chain(files_named_by_git_config(self));
+        users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self))).collect()
+    }
+
+    /// Those of them that are there.
     pub fn existing_toolchains(&self) -> Vec<PathBuf> {
-        let toolchains =
-            TOOLCHAINS.iter().filter_map(|row| self.resolve_moved(row.0, row.1, row.2));
-        let of_git = OF_GIT.iter().map(|name| self.home.join(name));
-        let users = toolchains.chain(of_git).chain(files_named_by_git_config(self));
-        let users = users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self)));
-        let mut roots = outermost(users.collect());
+        let mut roots = outermost(self.user_places());
         // A variable that names the home, or a folder above it, does not name a toolchain.
         roots.retain(|root| !self.home.starts_with(root) && !self.workspace.starts_with(root));
         roots
@@ -250,7 +229,8 @@ impl SandboxPaths {
 
     /// The folder of the toolchains that rustup's `cargo` and `rustc` refer to.
     pub fn rustup_toolchains(&self) -> PathBuf {
-        self.resolve_moved("RUSTUP_HOME", ".rustup", "toolchains").unwrap_or_default()
+        let root = self.moved.get("RUSTUP_HOME").cloned();
+        root.unwrap_or_else(|| self.home.join(".rustup")).join("toolchains")
     }
 
     /// Folders of programs, whose names are not secret: interpreters look there for what
@@ -276,32 +256,84 @@ impl SandboxPaths {
         let inside = folder.starts_with(&self.workspace);
         prefix(folder, self).filter(|above| !of_system && !inside && above.parent().is_some())
     }
-
-    /// Variables that move places, for a caller that knows the environment.
-    pub fn variables() -> impl Iterator<Item = &'static str> {
-        let toolchains = TOOLCHAINS.iter().map(|row| row.0).filter(|name| !name.is_empty());
-        toolchains.chain(safety::place_variables())
-    }
 }
 
-/// The devices an approved step may write to.
-pub(super) fn devices() -> impl Iterator<Item = PathBuf> {
-    let of_nvidia = |entry: &PathBuf| {
-        entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvidia"))
+/// The devices an approved step may write to. `*` at the end stands for any rest.
+pub(super) fn devices(more: &[&str]) -> Vec<PathBuf> {
+    let families: Vec<&str> = more.iter().filter_map(|name| name.strip_suffix('*')).collect();
+    let of_family = |entry: &PathBuf| {
+        let text = entry.to_string_lossy();
+        families.iter().any(|family| text.starts_with(family))
     };
-    let more =
-        entries(Path::new("/dev"), ENTRIES_MOST).unwrap_or_default().into_iter().filter(of_nvidia);
-    DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from).chain(more)
+    let found = if families.is_empty() { None } else { entries(Path::new("/dev"), ENTRIES_MOST) };
+    let found = found.unwrap_or_default().into_iter().filter(of_family);
+    DEVICES.iter().chain(MORE_DEVICES).chain(more).map(PathBuf::from).chain(found).collect()
 }
 
-/// A tree that is read or written to, around our own folders.
-pub(super) fn cover_except_own(tree: &Path, places: &SandboxPaths) -> Trees {
-    let mut trees = Trees::new(places);
-    let there: Vec<PathBuf> =
-        places.own.iter().filter(|own| own.symlink_metadata().is_ok()).cloned().collect();
-    trees.read = trees.cover_except(tree, &there);
+/// A folder that a step writes, around what is not the step's own below it.
+pub(super) fn cover_written(tree: &Path, paths: &SandboxPaths) -> Trees {
+    cover_around(tree, paths.guarded_places(), paths)
+}
+
+/// A place that was opened to a step by name, around what stays closed below it.
+pub(super) fn cover_opened(tree: &Path, paths: &SandboxPaths) -> Trees {
+    cover_around(tree, paths.private_places(), paths)
+}
+
+/// A tree around those of the closed places that are in it, and around what they link to.
+fn cover_around(tree: &Path, closed: Vec<PathBuf>, paths: &SandboxPaths) -> Trees {
+    let mut trees = Trees::new(paths);
+    let is_linked = |place: &&PathBuf| place.is_symlink();
+    let above = |place: &&PathBuf| place.starts_with(tree);
+    let targets = closed.iter().filter(above).filter(is_linked);
+    let targets: Vec<PathBuf> = targets.filter_map(|place| place.canonicalize().ok()).collect();
+    let there = closed.into_iter().chain(targets);
+    let there = there.filter(|own| own.starts_with(tree) && own.symlink_metadata().is_ok());
+    trees.read = trees.cover_around(tree, there.collect());
     trees
 }
+
+/// A path that the user opened to one step, if it still is what they saw: no link in it was
+/// changed, and it leads to no place that is not opened so.
+pub(super) fn granted_path(text: &str, paths: &SandboxPaths) -> Option<PathBuf> {
+    let path = PathBuf::from(text);
+    let above = path.parent()?;
+    // A slash at the end would look through a link.
+    let is_link = path.components().collect::<PathBuf>().is_symlink();
+    let same = above.canonicalize().is_ok_and(|real| real == above) && !is_link;
+    (same && can_be_granted(&path, paths)).then_some(path)
+}
+
+/// Whether a place may be opened because the output of a program names it: nothing private, no
+/// toolchain, nothing that holds one of them.
+pub(super) fn can_be_granted(path: &Path, paths: &SandboxPaths) -> bool {
+    let closed = |place: &PathBuf| path.starts_with(place) || place.starts_with(path);
+    let of_user = paths.programs.iter().filter(|folder| folder.starts_with(&paths.home)).cloned();
+    let private = paths.private_places().into_iter().chain(paths.places_of(places::BASE));
+    let mut private = private.chain(of_user);
+    let beside = path.parent() == Some(paths.home.as_path());
+    let steers = safety::steering::steered_by(path.strip_prefix(&paths.home).unwrap_or(path));
+    let config = path.strip_prefix(&paths.home).is_ok_and(|rest| rest.starts_with(".config"));
+    let system = ["/proc", "/dev", "/sys", "/boot"].iter().any(|tree| path.starts_with(tree));
+    let is_steering = steers.is_some() && !config
+        || AUTOSTART
+            .iter()
+            .any(|name| path.ends_with(name) || path.starts_with(paths.home.join(name)));
+    let secret = safety::is_credential_path(path) || beside && is_secret_name(path);
+    !(private.any(|place| closed(&place))
+        || system
+        || secret
+        || is_steering
+        || path.parent().is_none())
+}
+
+/// What runs at the start of the user's session.
+#[rustfmt::skip]
+const AUTOSTART: &[&str] = &[
+    ".config/autostart", ".config/systemd", ".config/environment.d", ".config/fish", ".config/zsh",
+    ".config/plasma-workspace", ".config/git", ".config/nvim", ".local/share/applications",
+    ".local/share/dbus-1", ".local/share/systemd", "Library/LaunchAgents", ".ssh",
+];
 
 /// Creates those of our own folders that would be inside what a step writes to, before a
 /// step could: only when they exist can everything else be allowed one by one.
@@ -375,27 +407,11 @@ fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
     roots
 }
 
-/// Credentials, devices, other users' homes, our own folders. A link's target is closed
-/// with it.
+/// Credentials, homes of programs, our own folders. A link's target is closed with it.
 fn closed_paths(places: &SandboxPaths) -> Vec<PathBuf> {
-    let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes), ENTRIES_MOST)).flatten();
-    let others = homes.filter(|home| !places.home.starts_with(home));
-    // Programs for all users may be there, as if in another user's home.
-    let others = others.filter(|home| !PROGRAM_TREES.iter().any(|tree| home == Path::new(tree)));
-    let mut closed = safety::credential_places(&places.home);
-    closed.extend(others);
-    closed.push("/dev".into());
-    closed.extend(places.own.iter().cloned());
-    if let Some(entries) =
-        entries(&places.home, ENTRIES_MOST).filter(|all| all.len() <= ENTRIES_MOST)
-    {
-        closed.extend(entries.into_iter().filter(|entry| is_secret_name(entry)));
-    }
-    let targets: Vec<PathBuf> = closed
-        .iter()
-        .filter(|place| place.is_symlink())
-        .filter_map(|place| place.canonicalize().ok())
-        .collect();
+    let mut closed = places.private_places();
+    let links = closed.iter().filter(|place| place.is_symlink());
+    let targets: Vec<PathBuf> = links.filter_map(|place| place.canonicalize().ok()).collect();
     closed.extend(targets);
     // Ours may be made later.
     closed.retain(|place| place.exists() || places.own.contains(place));
@@ -412,6 +428,13 @@ fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     let found = fs::read_dir(folder).ok()?.flatten();
     let plain = found.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     Some(plain.map(|entry| entry.path()).take(most.saturating_add(1)).collect())
+}
+
+/// Which file it is, and of one that is no folder also when it was changed.
+fn identity(path: &Path) -> Option<Stamp> {
+    let folder = path.is_dir();
+    read_stamp(path)
+        .map(|(device, inode, changed)| (device, inode, if folder { 0 } else { changed }))
 }
 
 pub(super) fn read_stamp(folder: &Path) -> Option<Stamp> {
@@ -458,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approved_step_reads_all_but_secrets_and_our_own_folders() {
+    fn an_approved_step_reads_the_workspace_the_system_and_the_settings_of_git() {
         let (_temp, places) = home();
         let trees = Trees::for_approved(&places);
         for secret in
@@ -466,7 +489,10 @@ mod tests {
         {
             assert!(!covers(&trees.read, &places.home.join(secret)), "{secret}");
         }
-        for open in [".config/app/x", ".gitconfig", "notes.txt", "code/shop/src/main.rs"] {
+        for closed in [".config/app/x", "notes.txt"] {
+            assert!(!covers(&trees.read, &places.home.join(closed)), "{closed}");
+        }
+        for open in [".gitconfig", "code/shop/src/main.rs"] {
             assert!(covers(&trees.read, &places.home.join(open)), "{open}");
         }
         assert!(!covers(&trees.read, Path::new("/etc/shadow")));
@@ -505,7 +531,7 @@ mod tests {
         }
         let system = Trees::for_system(&places);
         let folder = Trees::for_folder(&places.workspace, std::iter::empty(), &places);
-        let written = cover_except_own(&places.workspace, &places).read;
+        let written = cover_written(&places.workspace, &places).read;
         fs::create_dir(places.workspace.join("src")).unwrap();
         let folder_again = Trees::for_folder(&places.workspace, std::iter::empty(), &places);
         for own in &places.own {
@@ -514,6 +540,25 @@ mod tests {
             }
         }
         assert!(covers(&folder_again.read, &places.workspace.join("src/main.rs")));
+    }
+
+    #[test]
+    fn settings_and_caches_that_are_made_or_replaced_later_are_read() {
+        let (_temp, places) = home();
+        for list in [Trees::for_system, Trees::for_approved] {
+            let mut trees = list(&places);
+            // Folders of the system may be changing while this runs.
+            trees.watched.clear();
+            assert!(trees.is_fresh());
+            fs::write(places.home.join("new"), "[user]\n").unwrap();
+            fs::rename(places.home.join("new"), places.home.join(".gitconfig")).unwrap();
+            assert!(!trees.is_fresh());
+            let mut trees = list(&places);
+            trees.watched.clear();
+            fs::create_dir_all(places.home.join(".cargo/registry")).unwrap();
+            assert!(!trees.is_fresh());
+            fs::remove_dir_all(places.home.join(".cargo")).unwrap();
+        }
     }
 
     #[test]
@@ -548,7 +593,6 @@ mod tests {
         trees.watched.retain(|(folder, _)| folder.starts_with(&places.home));
         assert!(trees.is_fresh());
         fs::write(places.home.join("new"), "").unwrap();
-        assert!(!trees.is_fresh());
-        assert!(!Trees::for_approved(&places).is_fresh(), "what just changed is not relied on");
+        assert!(trees.is_fresh(), "the home itself is in no list");
     }
 }

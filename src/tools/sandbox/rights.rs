@@ -20,6 +20,8 @@ pub(super) struct WorkAccess<'a> {
     pub read: &'a [PathBuf],
     pub write: &'a [PathBuf],
     pub network: bool,
+    /// Signals to processes outside.
+    pub signals: bool,
 }
 
 /// One version of the interface.

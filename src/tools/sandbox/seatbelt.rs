@@ -55,7 +55,7 @@ pub(super) fn profile_text(
             text.push("(deny process-exec*)");
             text.allow("process-exec*", run.iter().map(PathBuf::as_path));
         }
-        Profile::Work { opened, writes, network } => {
+        Profile::Work { opened, private, writes, network, .. } => {
             if !network {
                 text.push("(deny network*)");
             }
@@ -64,7 +64,8 @@ pub(super) fn profile_text(
             for own in &places.own {
                 text.push(&format!("(deny file-write* (subpath {}))", quoted(own)));
             }
-            text.deny_credentials(places, opened);
+            let opened: Vec<PathBuf> = opened.iter().chain(private).cloned().collect();
+            text.deny_credentials(places, &opened);
         }
     }
     text.0.push(String::new());
@@ -91,10 +92,9 @@ impl ProfileText {
 
     /// Folders of the system are kept by its own rights, and programs need some.
     fn deny_credentials(&mut self, places: &SandboxPaths, opened: &[PathBuf]) {
-        let mut closed = safety::credential_places(&places.home);
-        closed.retain(|place| place.starts_with(&places.home));
-        closed.retain(|place| !opened.contains(place));
-        closed.extend(places.own.iter().cloned());
+        let mut closed = places.private_places();
+        closed.retain(|place| place.starts_with(&places.home) || places.own.contains(place));
+        closed.retain(|place| !opened.contains(place) || places.own.contains(place));
         for place in closed {
             self.0.push(format!("(deny file-read-data (subpath {}))", quoted(&place)));
         }
@@ -155,6 +155,8 @@ mod tests {
             helpers: Vec::new(),
             readable: vec!["/Users/me/repo".into()],
             compares_tracked_files: false,
+            reads_git_settings: false,
+            netlink: false,
         };
         let run: Vec<PathBuf> = run.iter().map(PathBuf::from).collect();
         profile_text(&places(), &reader, Path::new("/private/tmp/step"), &run)
@@ -204,9 +206,13 @@ mod tests {
     #[test]
     fn an_approved_step_writes_where_it_may_and_a_path_cannot_end_its_string() {
         let worker = |network, opened: &[&str]| Profile::Work {
-            opened: opened.iter().map(PathBuf::from).collect(),
+            opened: Vec::new(),
+            private: opened.iter().map(PathBuf::from).collect(),
             writes: vec!["/Users/me/my \"shop\"".into()],
+            made: Vec::new(),
+            devices: Vec::new(),
             network,
+            signals: false,
         };
         let text = profile_text(&places(), &worker(true, &[]), Path::new("/t\\"), &[]);
         at(&text, r#"(allow file-write* (subpath "/t\\"))"#);

@@ -29,15 +29,13 @@ const fn x86_only(name: &'static str, x86_64: i64) -> Call {
     Call { name, x86_64: Some(x86_64), aarch64: None }
 }
 
-/// Denied to every step: ways into other processes, the kernel, other views of the
-/// machine, and around the rest of this list.
+/// Denied to every step: ways into the kernel, other views of the machine, and around the
+/// rest of this list.
 #[rustfmt::skip]
 const NEVER: &[Call] = &[
-    call("ptrace", 101, 117), call("process_vm_readv", 310, 270), call("process_vm_writev", 311, 271),
-    call("pidfd_getfd", 438, 438), call("kcmp", 312, 272), call("process_madvise", 440, 440),
     call("io_uring_setup", 425, 425), call("io_uring_enter", 426, 426), call("io_uring_register", 427, 427),
     call("mount", 165, 40), call("umount2", 166, 39), call("pivot_root", 155, 41), call("chroot", 161, 51),
-    call("unshare", 272, 97), call("setns", 308, 268), call("move_mount", 429, 429), call("open_tree", 428, 428),
+    call("unshare", 272, 97), call("setns", 308, 268), call("move_mount", 429, 429), call("open_tree", 428, 428), call("open_tree_attr", 467, 467),
     call("fsopen", 430, 430), call("fsconfig", 431, 431), call("fsmount", 432, 432), call("fspick", 433, 433),
     call("mount_setattr", 442, 442), call("open_by_handle_at", 304, 265), call("name_to_handle_at", 303, 264),
     call("add_key", 248, 217), call("request_key", 249, 218), call("keyctl", 250, 219),
@@ -50,10 +48,14 @@ const NEVER: &[Call] = &[
     x86_only("iopl", 172), x86_only("ioperm", 173),
 ];
 
-/// Denied to steps that run by themselves: what changes a file without writing to it,
-/// which Landlock does not see.
+/// Denied to steps that run by themselves: what changes a file without writing to it, which
+/// Landlock does not see, files without a name to start, and ways into other processes. For
+/// approved steps Landlock keeps the last to the step's own: debuggers need them.
 #[rustfmt::skip]
 const NO_CHANGE: &[Call] = &[
+    call("ptrace", 101, 117), call("process_vm_readv", 310, 270), call("process_vm_writev", 311, 271),
+    call("pidfd_getfd", 438, 438), call("kcmp", 312, 272), call("process_madvise", 440, 440),
+    call("memfd_create", 319, 279), call("memfd_secret", 447, 447),
     TRUNCATE, x86_only("chmod", 90), call("fchmod", 91, 52), call("fchmodat", 268, 53), call("fchmodat2", 452, 452),
     x86_only("chown", 92), call("fchown", 93, 55), x86_only("lchown", 94), call("fchownat", 260, 54),
     x86_only("utime", 132), x86_only("utimes", 235), x86_only("futimesat", 261), call("utimensat", 280, 88),
@@ -65,6 +67,14 @@ const NO_CHANGE: &[Call] = &[
 /// Cuts a file by its path; programs have another way for a file they have open.
 const TRUNCATE: Call = call("truncate", 76, 45);
 
+/// Starts a process or thread. Its flags can ask for another view of the machine.
+const CLONE: Call = call("clone", 56, 220);
+/// The same with the flags in memory, where no filter sees them.
+const CLONE3: Call = call("clone3", 435, 435);
+/// Mounts, control groups, names, messages, users, processes, networks.
+const NAMESPACES: &[u64] =
+    &[0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+
 const SOCKET: Call = call("socket", 41, 198);
 const SOCKET_PAIR: Call = call("socketpair", 53, 199);
 const IOCTL: Call = call("ioctl", 16, 29);
@@ -75,9 +85,12 @@ const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401C_5820];
 
 /// Families of sockets: within the machine, and the three of the network.
 const LOCAL: u64 = 1;
-const NETWORK: &[u64] = &[LOCAL, 2, 10, 16];
+const NETWORK: &[u64] = &[LOCAL, 2, 10, NETLINK];
+/// Questions to the kernel about interfaces, routes and sockets.
+const NETLINK: u64 = 16;
 
 const EPERM: u32 = 1;
+const ENOSYS: u32 = 38;
 
 /// Denies x32 before anything else: a second numbering that the same kernel may
 /// understand, from this bit on. In words of the filter's machine: look at the number; go
@@ -121,23 +134,40 @@ fn rules(
     arch: &TargetArch,
 ) -> Result<Rules, seccompiler::BackendError> {
     let mut rules = Rules::new();
-    let more = if strict == Confinement::ReadOnly { NO_CHANGE } else { &[] };
+    let reads = matches!(strict, Confinement::ReadOnly { .. });
+    let more = if reads { NO_CHANGE } else { &[] };
     let cutting = (!rights.cutting).then_some(&TRUNCATE);
     for call in NEVER.iter().chain(more).chain(cutting) {
         deny(&mut rules, call, arch, &[]);
     }
-    let codes = if strict == Confinement::ReadOnly { ATTRIBUTES } else { &[] };
+    let codes = if reads { ATTRIBUTES } else { &[] };
     let codes = TERMINAL.iter().chain(codes);
     let codes = codes.map(|code| SeccompRule::new(vec![compare_arg(1, *code, SeccompCmpOp::Eq)?]));
     let codes = codes.collect::<Result<Vec<_>, _>>()?;
     deny(&mut rules, &IOCTL, arch, &codes);
     let sockets = match strict {
         Confinement::Approved { network: true } => vec![none_of(NETWORK)?],
-        Confinement::ReadOnly | Confinement::Approved { network: false } => Vec::new(),
+        Confinement::ReadOnly { netlink: true } => vec![none_of(&[NETLINK])?],
+        Confinement::ReadOnly { netlink: false } | Confinement::Approved { network: false } => {
+            Vec::new()
+        }
     };
     deny(&mut rules, &SOCKET, arch, &sockets);
     deny(&mut rules, &SOCKET_PAIR, arch, &[none_of(&[LOCAL])?]);
+    let views = NAMESPACES
+        .iter()
+        .map(|flag| SeccompRule::new(vec![compare_arg(0, *flag, SeccompCmpOp::MaskedEq(*flag))?]));
+    deny(&mut rules, &CLONE, arch, &views.collect::<Result<Vec<_>, _>>()?);
     Ok(rules)
+}
+
+/// The filter that says this kernel lacks a call, so that programs use the older one.
+pub(super) fn missing_calls() -> Result<Option<BpfProgram>, seccompiler::BackendError> {
+    let Some(arch) = arch() else { return Ok(None) };
+    let mut rules = Rules::new();
+    deny(&mut rules, &CLONE3, &arch, &[]);
+    let missing = SeccompAction::Errno(ENOSYS);
+    SeccompFilter::new(rules, SeccompAction::Allow, missing, arch)?.try_into().map(Some)
 }
 
 /// No rules: denied whatever its arguments.
@@ -170,8 +200,11 @@ mod tests {
 
     #[test]
     fn every_call_is_listed_once_and_under_a_number_of_its_own() {
-        let all: Vec<&Call> =
-            NEVER.iter().chain(NO_CHANGE).chain([&SOCKET, &SOCKET_PAIR, &IOCTL]).collect();
+        let all: Vec<&Call> = NEVER
+            .iter()
+            .chain(NO_CHANGE)
+            .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3])
+            .collect();
         for (at, call) in all.iter().enumerate() {
             for other in all.iter().skip(at + 1) {
                 assert_ne!(call.name, other.name);
@@ -185,14 +218,14 @@ mod tests {
     #[test]
     fn the_filter_can_be_built_for_every_kind_of_step() {
         for strict in [
-            Confinement::ReadOnly,
+            Confinement::ReadOnly { netlink: false },
             Confinement::Approved { network: false },
             Confinement::Approved { network: true },
         ] {
             for arch in [TargetArch::x86_64, TargetArch::aarch64] {
                 let count = |abi: i32| rules(strict, Rights::for_abi(abi), &arch).unwrap().len();
                 assert!(count(7) > 40);
-                let one_more = usize::from(strict != Confinement::ReadOnly);
+                let one_more = usize::from(matches!(strict, Confinement::Approved { .. }));
                 assert_eq!(
                     [1, 2, 3].map(count),
                     [0, 0, 1].map(|less| count(7) + one_more * (1 - less))

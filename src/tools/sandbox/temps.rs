@@ -3,7 +3,7 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::temp::{RunFolder, TempFolder};
@@ -97,18 +97,53 @@ impl StepTempFolders {
     }
 }
 
-/// Makes a cache where the folder above it, below the home, exists: the program would make
-/// it too, and a missing path cannot be allowed.
-pub(super) fn create_cache(cache: &Path, home: &Path) {
-    let above = cache.parent().filter(|above| above.starts_with(home) && above.is_dir());
-    // A name with an ending is a file.
-    let is_file = cache.extension().is_some()
-        || cache.file_name().is_some_and(|name| {
-            name.to_str()
-                .is_some_and(|name| name.starts_with(".package") || name == ".global-cache")
-        });
-    if above.is_some() && !is_file && !cache.exists() {
-        // Where it cannot be made the program says so.
-        let _ = DirBuilder::new().mode(0o700).create(cache);
+/// Folders that were made for one step. Those that stay empty are removed with this value.
+#[derive(Debug, Default)]
+pub(super) struct MadeFolders(Vec<PathBuf>);
+
+impl MadeFolders {
+    /// Makes caches below the home, as their programs would, with the folders that lead to
+    /// them: a missing path cannot be allowed.
+    pub fn create(caches: &[PathBuf], home: &Path) -> MadeFolders {
+        let mut made = MadeFolders::default();
+        for cache in caches.iter().filter(|cache| cache.starts_with(home) && !is_file_name(cache)) {
+            let missing: Vec<&Path> =
+                cache.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
+            for folder in missing.into_iter().rev() {
+                // Where it cannot be made the program says so.
+                if DirBuilder::new().mode(0o700).create(folder).is_ok() {
+                    made.0.push(folder.to_owned());
+                }
+            }
+        }
+        made
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        // The innermost first; one that is used is not empty.
+        for folder in self.0.iter().rev() {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+/// A name with an ending is a file.
+fn is_file_name(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    path.extension().is_some() || name.starts_with(".package") || name == ".global-cache"
+}
+
+/// Makes what a step was granted and is not there: a folder where the path ends in a slash, else
+/// a file. A missing path cannot be allowed. False where that does not work.
+pub(super) fn create_granted(path: &Path) -> bool {
+    if path.symlink_metadata().is_ok() {
+        return true;
+    }
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        DirBuilder::new().mode(0o700).create(path).is_ok()
+    } else {
+        std::fs::File::create_new(path).is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the credentials in the workspace, and keeps the list up to date without walking it
+//! Finds the credentials in the workspace and the files that are guarded, and keeps the list up to date without walking it
 //! at each step.
 //!
 //! Folders are searched once, those next to the root first, and each is searched again only
@@ -60,6 +60,8 @@ struct ScannedFolder {
     scanned_at: SystemTime,
     /// Its entries that hold credentials.
     closed: Vec<PathBuf>,
+    /// Those that other programs follow by themselves.
+    guarded: Vec<PathBuf>,
     subfolders: Vec<PathBuf>,
     entries: usize,
 }
@@ -106,6 +108,11 @@ impl WorkspaceRules {
         self.folders.values().flat_map(|folder| &folder.closed)
     }
 
+    /// Every file and folder that other programs follow by themselves.
+    pub fn guarded_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.values().flat_map(|folder| &folder.guarded)
+    }
+
     /// The folders that lead to a place of credentials.
     fn folders_above_closed(&self) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = self
@@ -136,6 +143,7 @@ impl WorkspaceRules {
             stamp,
             scanned_at: looked,
             closed: Vec::new(),
+            guarded: Vec::new(),
             subfolders: Vec::new(),
             entries: 0,
         };
@@ -148,6 +156,11 @@ impl WorkspaceRules {
             }
             scan_entry(&entry, name, &mut folder);
         }
+        // The insides of a repository: only its settings may hold credentials.
+        let is_repository = |name: &str| folder.subfolders.iter().any(|path| path.ends_with(name));
+        if is_repository("objects") && is_repository("refs") && path.join("HEAD").is_file() {
+            folder.subfolders.clear();
+        }
         self.entries += folder.entries;
         let known = |below: &&PathBuf| !self.folders.contains_key(*below);
         let new = folder.subfolders.iter().filter(known).cloned().collect();
@@ -159,17 +172,39 @@ impl WorkspaceRules {
 fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut ScannedFolder) {
     let own = entry.file_name();
     let (Some(name), Ok(kind)) = (own.to_str(), entry.file_type()) else { return };
-    if safety::is_credential_entry(folder_name, name) {
+    if safety::steering::acts_by_itself(folder_name, name) {
+        folder.guarded.push(entry.path());
+    }
+    if name == "config" && folder_name == Some(REPOSITORY) {
+        folder.closed.extend(holds_credential(&entry.path()).then(|| entry.path()));
+    } else if safety::is_credential_entry(folder_name, name) {
         folder.closed.push(entry.path());
         if kind.is_symlink() {
             folder.closed.extend(entry.path().canonicalize());
         }
     } else if kind.is_dir() && name == REPOSITORY {
         let settings = entry.path().join("config");
-        folder.closed.extend(settings.exists().then_some(settings));
+        folder.closed.extend(holds_credential(&settings).then_some(settings));
     } else if kind.is_dir() && !PRUNED.contains(&name) {
         folder.subfolders.push(entry.path());
     }
+}
+
+/// Whether the settings of a repository hold a password or a token: in a URL, as a header, or
+/// under such a name. What cannot be read holds one.
+fn holds_credential(settings: &Path) -> bool {
+    const LONGEST: u64 = 1024 * 1024;
+    let Ok(meta) = fs::metadata(settings) else { return false };
+    let text = (meta.len() <= LONGEST).then(|| fs::read(settings).ok()).flatten();
+    let Some(text) = text else { return true };
+    let text = String::from_utf8_lossy(&text).to_lowercase();
+    let named = ["extraheader", "password", "passwd", "token", "secret", "authorization"];
+    named.iter().any(|name| text.contains(name))
+        || text.split("://").skip(1).any(|rest| {
+            let host = rest.split(['/', '"', ']', '\n']).next().unwrap_or_default();
+            // `git@host` names a user and nothing more.
+            host.rsplit_once('@').is_some_and(|(user, _)| user != "git")
+        })
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ impl Turn {
             }
             Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
             Waiting::Plan { judged } => self.decide_on_plan(&judged, decision, scene),
-            Waiting::Unsandboxed { held } => {
-                self.apply_unsandboxed_decision(*held, decision, scene)
+            Waiting::Denied { held, denied } => {
+                self.apply_opening_decision((*held, denied), decision, scene)
             }
             Waiting::Pause { why, before } => match decision {
                 Decision::Approve

@@ -1,10 +1,11 @@
 //! Handles a step that the sandbox denied something: tells the user what was denied, and asks
-//! whether to run it again without the sandbox.
+//! whether to run it again with that opened. And asks about files that were put back after a step.
 
 use super::{Turn, TurnAction, Waiting};
 use avocet_core::i18n::agent;
 use avocet_core::protocol::{
-    Decision, Observation, Question, SandboxDenial, Step, StepQuestion, Tier, TurnOutcome,
+    Decision, Observation, Question, Requires, SandboxDenial, Step, StepAction, StepQuestion, Tier,
+    TurnOutcome,
 };
 use avocet_safety::{self as safety, NeedsApproval, PolicyContext};
 
@@ -15,7 +16,7 @@ impl Turn {
         seen: &Observation,
         scene: PolicyContext<'_>,
     ) -> Option<(NeedsApproval, SandboxDenial)> {
-        let denied = seen.denied.clone()?;
+        let denied = seen.denied.clone().filter(SandboxDenial::is_offered)?;
         if seen.risk.tier == Tier::L0 || !matches!(self.waiting, Waiting::Run { .. }) {
             return None;
         }
@@ -26,30 +27,39 @@ impl Turn {
         Some((held, denied))
     }
 
-    pub(super) fn ask_unsandboxed(
-        &mut self,
-        held: NeedsApproval,
-        denied: &SandboxDenial,
-    ) -> TurnAction {
+    /// For each file that was put back after a step, the one that writes it again: the question about
+    /// it shows the change.
+    pub(super) fn steps_that_keep(&mut self, seen: &Observation) -> Vec<Step> {
+        let write = |(path, text): &(String, String)| {
+            let id = format!("cmd_{:03}", self.next_step);
+            self.next_step += 1;
+            let input = serde_json::json!({ "path": path, "content": text });
+            let work = StepAction::Tool { name: "file.write".to_owned(), input };
+            Step { id, work, requires: Requires::default(), cwd: None }
+        };
+        seen.put_back.iter().map(write).collect()
+    }
+
+    pub(super) fn ask_to_open(&mut self, held: NeedsApproval, denied: SandboxDenial) -> TurnAction {
         let judged = held.assessment();
-        // Running without the sandbox is never remembered, and never one of several.
+        // An opening is never remembered, and never one of several.
         let question = Question::Step(StepQuestion {
-            risk: safety::unsandboxed_risk(judged, denied),
+            risk: safety::opening_risk(judged, &denied),
             ..self.step_question(judged)
         });
-        self.waiting = Waiting::Unsandboxed { held: Box::new(held) };
+        self.waiting = Waiting::Denied { held: Box::new(held), denied };
         TurnAction::Ask(Box::new(question))
     }
 
     /// Only a plain approval runs it.
-    pub(super) fn apply_unsandboxed_decision(
+    pub(super) fn apply_opening_decision(
         &mut self,
-        held: NeedsApproval,
+        (held, denied): (NeedsApproval, SandboxDenial),
         decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
         match decision {
-            Decision::Approve => self.run(held.approve_unsandboxed(), None),
+            Decision::Approve => self.run(held.approve_with(denied), None),
             Decision::Stop => {
                 self.stop_batch(scene);
                 self.end(TurnOutcome::Stopped)

@@ -90,6 +90,7 @@ impl SandboxFixture {
     async fn sh(&self, tier: Tier, effects: &[Effect], line: &str) -> Observation {
         let mut judged = judged(tier, &self.at("ws"), Path::new("/bin/sh"), &["-c", line]);
         judged.risk.effects = effects.to_vec();
+        judged.launch.needs = avocet_safety::Needs::for_test("", effects);
         // A shell and all other programs, as a row would name them that starts so much.
         judged.launch.helpers = vec!["/usr".into(), "/bin".into()];
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
@@ -375,12 +376,7 @@ impl SandboxFixture {
     async fn approved(&self, rule: &str, effects: &[Effect], line: &str) -> Observation {
         let mut judged = judged(Tier::L1, &self.at("ws"), Path::new("/bin/sh"), &["-c", line]);
         judged.risk.effects = effects.to_vec();
-        judged.risk.reasons.push(avocet_core::protocol::Reason {
-            rule: rule.to_owned(),
-            tier: Tier::L1,
-            say: avocet_core::i18n::safety::RUNS_PROJECT.into(),
-            arg: None,
-        });
+        judged.launch.needs = avocet_safety::Needs::for_test(rule, effects);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
         run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl::new(cancel, output))
@@ -458,11 +454,11 @@ async fn an_approved_step_writes_caches_and_reports_what_it_is_denied_elsewhere(
     let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else {
         return skip(Reason::NoSandbox);
     };
-    std::fs::create_dir_all(field.at("home/.npm")).expect("a folder");
-    let install = "echo x > ~/.npm/x && cat ~/plain >/dev/null";
+    std::fs::create_dir_all(field.at("home/.npm/_cacache")).expect("a folder");
+    let install = "echo x > ~/.npm/_cacache/x && ! cat ~/plain && ! touch ~/.npm/x";
     let seen = field.approved("npm.install", &[Effect::Exec, Effect::Network], install).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
-    let seen = field.approved("mkdir", &[Effect::Write], "echo x > ~/.npm/y").await;
+    let seen = field.approved("mkdir", &[Effect::Write], "echo x > ~/.npm/_cacache/y").await;
     assert_ne!(seen.exit_code, Some(0));
     let seen = field.approved("make", &[Effect::Exec], "touch ../outside/new").await;
     let denied = seen.denied.as_ref().expect("it met the wall");
@@ -478,8 +474,8 @@ async fn credentials_are_open_only_to_the_command_that_needs_them() {
     };
     let line = "cat ~/.ssh/id_rsa";
     let seen = field.approved("make", &[Effect::Exec], line).await;
-    let denied = seen.denied.as_ref().map(|denied| denied.reads.clone());
-    assert_eq!((seen.stdout.as_str(), denied.map(|reads| reads.len())), ("", Some(1)));
+    let offered = seen.denied.as_ref().map(avocet_core::protocol::SandboxDenial::is_offered);
+    assert_eq!((seen.stdout.as_str(), offered), ("", Some(false)));
     let seen = field.approved("git.push", &[Effect::Network], line).await;
     assert_eq!(seen.stdout, "contents of home/.ssh/id_rsa\n", "{}", seen.stderr);
 }

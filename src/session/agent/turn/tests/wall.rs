@@ -33,15 +33,16 @@ fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_d
 }
 
 #[test]
-fn approval_runs_it_without_the_sandbox_and_the_list_continues() {
+fn approval_runs_it_with_that_opened_and_the_list_continues() {
     let (mut bench, _) = turn_at_sandbox_question();
     let action = bench.decides(Decision::Approve);
     let TurnAction::Run(cleared) = &action else { panic!("runs") };
-    assert!(cleared.is_unsandboxed() && cleared.is_intact());
+    assert_eq!(cleared.granted().expect("an opening").writes, ["/elsewhere/x"]);
+    assert!(cleared.is_intact());
     let next = bench.exits(action, 0);
     assert_eq!(line(&next), "run ls");
     let TurnAction::Run(cleared) = &next else { panic!("runs") };
-    assert!(!cleared.is_unsandboxed());
+    assert_eq!(cleared.granted(), None);
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_003 ran"]);
 }
 
@@ -84,4 +85,25 @@ fn a_question_says_how_the_sandbox_confines_the_step() {
     };
     assert!(said("sandbox.work").contains("network is open"), "{risk:?}");
     assert!(said("sandbox.credentials").contains("~/.ssh"), "{risk:?}");
+}
+
+#[test]
+fn a_file_that_was_put_back_is_asked_about_with_its_change_before_any_other_step() {
+    for (decision, next) in
+        [(Decision::Approve, "run file.write"), (Decision::Reject { word: None }, "call")]
+    {
+        let mut bench = begun();
+        bench.proposes(&["git add .", "ls"]);
+        let action = bench.decides(Decision::Approve);
+        let mut seen = ran(action, Some(0), Outcome::Ran);
+        seen.put_back = vec![(".envrc".to_owned(), "evil".to_owned())];
+        let TurnAction::Ask(ask) = bench.next(TurnInput::Observed(seen)) else { panic!("asks") };
+        let Question::Step(StepQuestion { risk, rest, number, of, .. }) = *ask else {
+            panic!("a step")
+        };
+        assert!(!risk.can_batch_approve() && !risk.can_preapprove(), "{risk:?}");
+        assert_eq!((rest.len(), number, of), (1, 2, 3));
+        let then = bench.decides(decision);
+        assert!(line(&then).starts_with(next), "{}", line(&then));
+    }
 }

@@ -1,0 +1,89 @@
+//! Finds out what a step of git does beside the user's keys: whether it signs what it records, and
+//! with which program, and which hooks it may run.
+
+use std::path::PathBuf;
+
+use super::repository::{self, GitSetting, RepositorySettings};
+use super::spec::JudgeContext;
+use super::{Contents, PathKind, paths};
+
+/// Sub-commands that record a commit or a tag.
+const RECORDS: &[&str] =
+    &["commit", "merge", "rebase", "cherry-pick", "revert", "am", "tag", "pull"];
+
+/// The hooks that git runs on the user's machine.
+#[rustfmt::skip]
+const HOOKS: &[&str] = &[
+    "pre-push", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit",
+    "post-merge", "post-checkout", "pre-rebase", "post-rewrite", "reference-transaction",
+    "pre-auto-gc", "post-index-change", "applypatch-msg", "pre-applypatch", "post-applypatch",
+];
+
+/// The most of a settings file that is read, in bytes.
+const MOST: usize = 256 * 1024;
+
+/// The settings of the user and then of the repository: the last one of a name counts.
+fn read_settings(
+    args: &[String],
+    ground: &JudgeContext<'_>,
+) -> (Vec<GitSetting>, RepositorySettings) {
+    let (world, home) = (ground.scene.world, &ground.scene.place.home);
+    let files = [".gitconfig", ".config/git/config"].map(|name| world.read(&home.join(name), MOST));
+    let of_user = files.into_iter().filter_map(|file| match file {
+        Contents::Bytes(bytes) => repository::parse(&bytes),
+        Contents::Missing | Contents::Unreadable => None,
+    });
+    let mut settings: Vec<GitSetting> = of_user.flatten().collect();
+    let mut folder: PathBuf = ground.cwd.clone();
+    let mut words = args.iter();
+    while words.next().is_some_and(|word| word == "-C") {
+        folder.push(words.next().map_or("", String::as_str));
+    }
+    let here = repository::read(world, &world.resolve(&folder));
+    settings.extend(here.settings.iter().map(|(setting, _)| setting.clone()));
+    (settings, here)
+}
+
+/// The hooks that are there, by name: they run with what is opened to the step.
+pub fn hooks(args: &[String], ground: &JudgeContext<'_>) -> Vec<&'static str> {
+    let (settings, here) = read_settings(args, ground);
+    let Some((tree, objects)) = here.work_tree() else { return Vec::new() };
+    let names_folder = |setting: &&GitSetting| {
+        (setting.section.as_str(), setting.name.as_str()) == ("core", "hookspath")
+    };
+    let folder = match settings.iter().rev().find(names_folder) {
+        Some(setting) => paths::absolute(&setting.value, tree, &ground.scene.place.home),
+        None => objects.with_file_name("hooks"),
+    };
+    let world = ground.scene.world;
+    let is_there = |name: &&str| world.kind(&folder.join(name)) == PathKind::File;
+    HOOKS.iter().copied().filter(is_there).collect()
+}
+
+/// The rule by which keys are opened to it: `git-signs.gpg`; `None`: it signs nothing.
+pub fn signing_rule(sub: &str, args: &[String], ground: &JudgeContext<'_>) -> Option<&'static str> {
+    if !RECORDS.contains(&sub) {
+        return None;
+    }
+    let (settings, _) = read_settings(args, ground);
+    let value = |section: &str, name: &str| {
+        let fits = |setting: &&GitSetting| setting.section == section && setting.name == name;
+        settings.iter().rev().find(fits).map(|setting| setting.value.to_ascii_lowercase())
+    };
+    let is_on = |section: &str| {
+        value(section, "gpgsign")
+            .is_some_and(|value| ["true", "yes", "on", "1", ""].contains(&value.as_str()))
+    };
+    let asked = args.iter().any(|arg| {
+        arg.starts_with("-S")
+            || arg.starts_with("--gpg-sign")
+            || sub == "tag" && ["-s", "-u", "--sign"].contains(&arg.as_str())
+    });
+    let off = args.iter().any(|arg| arg == "--no-gpg-sign");
+    let set = if sub == "tag" { is_on("tag") } else { is_on("commit") };
+    let signs = asked || set && !off;
+    signs.then(|| match value("gpg", "format").as_deref() {
+        Some("ssh") => "git-signs.ssh",
+        _ => "git-signs.gpg",
+    })
+}
