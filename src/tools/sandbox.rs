@@ -458,6 +458,7 @@ fn read_profile(judged: &Assessment) -> Profile {
         programs: programs.map(|program| program.path.clone()).collect(),
         helpers: launch.helpers.clone(),
         readable: launch.readable.clone(),
+        lists: launch.lists.clone(),
         compares_tracked_files: compares,
         reads_git_settings: git,
         netlink: launch.needs.netlink,

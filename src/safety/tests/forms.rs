@@ -428,7 +428,7 @@ const CHANGES_OR_LOOKS_ELSEWHERE: &[&str] = &[
     "git sparse-checkout set x",
     "git fsck --lost-found",
     "git merge-tree a b",
-    "git submodule status",
+    "git submodule status --recursive",
     "cargo help build",
     "npm root",
     "zgrep x .env",
