@@ -36,6 +36,8 @@ pub struct Needs {
     pub system: bool,
     /// It may change the settings and hooks of the repository.
     pub repository: bool,
+    /// It is made to bring other versions of files, those that steer others among them.
+    pub versioned: bool,
     /// It is made to end other processes.
     pub signals: bool,
     /// It asks the kernel about the network of this machine, also where it only reads.
@@ -52,8 +54,11 @@ const HOOKS: &str = "sandbox.hooks";
 const SHOW_NETWORK: &str = "ip hostname ss";
 
 /// Programs that change the settings and hooks of a repository, as the user asks them to.
-const STEERS_GIT: &str =
-    "git git-lfs gh glab hub jj husky npx.husky pre-commit lefthook npx.lefthook overcommit";
+const STEERS_GIT: &str = "git.config git.remote git.submodule git.clone git.init git.worktree git.lfs \
+    git.svn git.sparse-checkout git.maintenance git.flow git-lfs gh glab hub jj husky npx.husky \
+    pre-commit lefthook npx.lefthook overcommit";
+/// Programs that bring other versions of files.
+const VERSIONS: &str = "git hg svn jj sl bzr";
 
 /// Programs that end other processes.
 const KILLS: &str = "kill pkill killall skill fuser xkill";
@@ -75,6 +80,7 @@ impl Needs {
         needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
         let is_line = direct.is_none();
         needs.repository = direct.as_ref().is_some_and(|rule| is_named(STEERS_GIT, &rule.full));
+        needs.versioned = direct.as_ref().is_some_and(|rule| is_named(VERSIONS, &rule.full));
         if let Some(rule) = &direct
             && findings.tier() > Tier::L0
         {
@@ -244,7 +250,8 @@ fn is_configured(name: &str, given: &[String]) -> bool {
         given.iter().any(|arg| match (arg.strip_prefix("--"), arg.strip_prefix('-')) {
             (Some(long), _) => {
                 let long = long.split('=').next().unwrap_or_default();
-                !long.is_empty() && words.split(' ').any(|word| word == long)
+                // Many programs take the beginning of a word.
+                !long.is_empty() && words.split(' ').any(|word| word.starts_with(long))
             }
             // Letters can stand together: `-vo`.
             (None, Some(short)) => short.contains(|c: char| letters.contains(c)),
@@ -256,6 +263,7 @@ fn is_configured(name: &str, given: &[String]) -> bool {
 /// Programs, and the letters and words of their options that name settings or programs.
 #[rustfmt::skip]
 const CONFIGURED: &[(&str, &str, &str)] = &[
+    ("git", "", "receive-pack upload-pack exec config"),
     ("ssh scp sftp sshfs autossh", "oFSDI", ""),
     ("ssh-add ssh-keygen ssh-copy-id ssh-keyscan", "oFsSDwP", ""),
     ("rsync", "eM", "rsh"),

@@ -14,11 +14,13 @@ pub enum SteeredBy {
     Avocet,
     /// Agents, as instructions.
     Agents,
-    /// Builds, tests, hooks, editors and shells.
+    /// Version control, CI, editors and shells: they follow it by themselves, outside of any step.
+    Surroundings,
+    /// Builds and tests.
     Tools,
 }
 
-use SteeredBy::{Agents, Avocet, Tools};
+use SteeredBy::{Agents, Avocet, Surroundings, Tools};
 
 /// The notes of a project, of which a folder's first counts.
 pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
@@ -34,12 +36,12 @@ const STEERING: &[(SteeredBy, &str)] = &[
     (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json opencode.jsonc .crush .crush.json .aider* .goose .goosehints .rules"),
     (Agents, ".kiro .trae .qwen .factory .openhands .devin .warp .rovodev .aiassistant .lingma .codebuddy .void .pearai .tabnine .sourcegraph .coderabbit.yaml .coderabbit.yml sweep.yaml"),
     (Agents, ".github/copilot-instructions.md .github/instructions .github/prompts .github/chatmodes .github/agents copilot-instructions.md"),
-    (Tools, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk"),
-    (Tools, ".hg .hgrc .hgsub .svn .bzr .jj .jjconfig.toml .sl .fossil-settings .pijul"),
-    (Tools, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
-    (Tools, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs .emacs.d .dir-locals* .ycm_extra_conf.py .clangd"),
-    (Tools, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config"),
-    (Tools, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop"),
+    (Surroundings, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk"),
+    (Surroundings, ".hg .hgrc .hgsub .svn .bzr .jj .jjconfig.toml .sl .fossil-settings .pijul"),
+    (Surroundings, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
+    (Surroundings, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs .emacs.d .dir-locals* .ycm_extra_conf.py .clangd"),
+    (Surroundings, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config"),
+    (Surroundings, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop"),
     (Tools, "Dockerfile* *.dockerfile Containerfile* docker-compose* docker-bake.* compose.yml compose.yaml compose.*.yml compose.*.yaml podman-compose* Vagrantfile ansible.cfg skaffold.yaml supervisord.conf *.nix flake.lock"),
     (Tools, ".cargo Cargo.toml Cross.toml Trunk.toml Makefile.toml build.rs rust-toolchain rust-toolchain.toml go.mod go.work magefile.go .air.toml .goreleaser* .golangci.*"),
     (Tools, "conftest.py setup.py setup.cfg pyproject.toml tox.ini tox.toml toxfile.py noxfile.py fabfile.py dodo.py hatch.toml hatch_build.py pdm.toml .pdm.toml poetry.toml uv.toml pip.conf pip.ini environment.yml environment.yaml .coveragerc pytest.ini .pytest.ini sitecustomize.py usercustomize.py requirements*.txt Pipfile pyvenv.cfg *.pth .python-version .mypy.ini mypy.ini .pylintrc pylintrc pylintrc.toml .flake8"),
@@ -78,6 +80,21 @@ pub fn steered_by(path: &Path) -> Option<SteeredBy> {
     let listed = STEERING.iter().find(named).map(|(reader, _)| *reader);
     let by_form = || parts.iter().any(|name| is_startup_file(name)) || is_program(&parts);
     listed.or_else(|| by_form().then_some(Tools))
+}
+
+/// Whether an entry of a folder is one that programs or agents follow by themselves, without being
+/// started in a step.
+pub fn acts_by_itself(folder: Option<&str>, name: &str) -> bool {
+    let (folder, name) = (folder.map(plain_name).unwrap_or_default(), plain_name(name));
+    [Avocet, Agents, Surroundings].into_iter().flat_map(file_names).any(|pattern| {
+        match pattern.split_once('/') {
+            Some((above, own)) => matches_name(above, &folder) && matches_name(own, &name),
+            None if pattern.bytes().any(|c| c.is_ascii_uppercase()) => {
+                matches_name(&pattern.to_ascii_lowercase(), &name)
+            }
+            None => matches_name(pattern, &name),
+        }
+    })
 }
 
 /// `.eslintrc`, `.pdbrc.py`: what a program reads as it starts, by the custom of its name.

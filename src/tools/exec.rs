@@ -8,7 +8,7 @@
 //! Not in here: whether it may run (`safety`), and what its output means (`parse`).
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::guarded::GuardedFiles;
 use super::output_file::OutputFile;
 use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
+use super::sandbox::guarded::PutBack;
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
 use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
@@ -111,10 +111,17 @@ async fn run(
     input: Option<ShellInput>,
     watch: &RunControl,
 ) -> PipedOutput {
-    let guarded = read_guarded(exec, step.assessment(), input.is_some()).await;
+    // The user wrote the line.
+    let by_hand =
+        input.is_none() && matches!(step.assessment().step.work, StepAction::Shell { .. });
+    let (sandbox, judged) = (Arc::clone(&exec.sandbox), step.assessment().clone());
+    let look = move || sandbox.guard_files(&judged, by_hand);
+    let looked = tokio::task::spawn_blocking(look).await;
     let mut ended = run_unguarded(exec, step, input, watch).await;
-    let note = put_back(guarded).await;
-    ended.observation.note = note.or(ended.observation.note);
+    if let Ok((guard, before)) = looked {
+        let after = tokio::task::spawn_blocking(move || guard.end()).await.unwrap_or_default();
+        record_put_back(&mut ended.observation, &exec.setup, vec![before, after]);
+    }
     ended
 }
 
@@ -184,32 +191,25 @@ async fn run_unguarded(
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
-/// The settings and hooks that an approved step may not change: all, unless its own row says so,
-/// or the user wrote the line.
-async fn read_guarded(exec: &Exec, judged: &Assessment, is_piece: bool) -> Vec<GuardedFiles> {
-    let needs = &judged.launch.needs;
-    let by_hand = matches!(judged.step.work, StepAction::Shell { .. }) && !is_piece;
-    if judged.risk.tier == Tier::L0 || by_hand || needs.repository || needs.system {
-        return Vec::new();
+/// Says what was put back, and adds it to what the user is asked about.
+fn record_put_back(seen: &mut Observation, setup: &Setup, put_back: Vec<PutBack>) {
+    let paths = put_back.iter().flat_map(|done| &done.paths);
+    let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    if names.is_empty() {
+        return;
     }
-    let workspace = exec.sandbox.workspace().to_owned();
-    let mut roots: Vec<PathBuf> = judged.cwd.ancestors().map(Path::to_owned).collect();
-    roots.retain(|root| root.starts_with(&workspace) && workspace.is_absolute());
-    roots.extend(judged.launch.writes.iter().cloned());
-    roots.push(workspace);
-    roots.sort_unstable();
-    roots.dedup();
-    roots.retain(|root| root.is_absolute());
-    let read = move || roots.iter().filter_map(|root| GuardedFiles::read(root)).collect();
-    tokio::task::spawn_blocking(read).await.unwrap_or_default()
-}
-
-/// What is said of those that it changed.
-async fn put_back(guarded: Vec<GuardedFiles>) -> Option<LocalizedText> {
-    let put_back = move || guarded.into_iter().flat_map(GuardedFiles::put_back).collect();
-    let names: Vec<String> = tokio::task::spawn_blocking(put_back).await.ok()?;
     let most = names.get(..NAMED).unwrap_or(&names).join(", ");
-    (!names.is_empty()).then(|| words::PUT_BACK.with("files", most))
+    seen.note = Some(words::PUT_BACK.with("files", most));
+    let texts = put_back.into_iter().flat_map(|done| done.texts).take(NAMED);
+    seen.put_back = texts
+        .map(|(path, text)| {
+            let text = match &setup.redactor {
+                Some(redactor) => redactor.mask(&text).into_owned(),
+                None => text,
+            };
+            (path.display().to_string(), text)
+        })
+        .collect();
 }
 
 /// How many of them are named.

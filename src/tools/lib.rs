@@ -21,7 +21,6 @@ pub mod checkpoint;
 pub mod exec;
 pub mod file;
 pub mod git_branch;
-mod guarded;
 pub mod image;
 pub mod interaction;
 mod large_search;

@@ -41,6 +41,7 @@ use avocet_safety::places::UserPath;
 
 mod built;
 pub mod denied;
+pub mod guarded;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(not(target_os = "linux"))]
@@ -61,6 +62,7 @@ pub use readable_paths::SandboxPaths;
 
 use built::LayerCache;
 use denied::SandboxBounds;
+use guarded::GuardedFiles;
 use landlock::Kernel;
 use profile::Profile;
 use temps::{MadeFolders, StepTempFolder, StepTempFolders};
@@ -73,6 +75,7 @@ pub struct Sandbox {
     found: SandboxTrial,
     layers: LayerCache,
     temps: StepTempFolders,
+    guarded: GuardedFiles,
 }
 
 /// Whether the sandbox works here: tried out once, for all sessions that share it.
@@ -138,6 +141,7 @@ impl Sandbox {
             found: SandboxTrial::default(),
             layers: built,
             temps: StepTempFolders::default(),
+            guarded: GuardedFiles::default(),
         }
     }
 
@@ -252,11 +256,6 @@ impl Sandbox {
             SandboxMode::Off => SandboxSupport::Unavailable(words::SET_OFF.into()),
             SandboxMode::Work | SandboxMode::Read => probe::detect(self),
         })
-    }
-
-    /// The folder that steps work in.
-    pub fn workspace(&self) -> &Path {
-        &self.paths.workspace
     }
 
     /// How this step is to be restricted; `None`: it is not.

@@ -78,7 +78,7 @@ words! { "exec":
         "有后台进程一直占用输出，已随这一步一起结束。";
     LEFT_BEHIND: "Processes that it left in the background ended with the step: {count}.",
         "遗留在后台的进程已随这一步一起结束，数量：{count}。";
-    PUT_BACK: "It changed what git runs or reads as settings ({files}). The change was taken back: only a step made for it, such as `git config`, may do that.", "它更改了 git 会运行或作为设置读取的内容（{files}）。更改已被撤销：只有专门为此的步骤（例如 `git config`）可以这样做。";
+    PUT_BACK: "It changed files that others follow by themselves, which nobody was asked about; they were put back as they were: {files}.", "它更改了其他程序会自动遵循的文件，而此事未经询问；这些文件已恢复原状：{files}。";
     KEPT: "It outlives the session.", "它会在会话结束后继续运行。";
     LEFT_RUNNING: "It left this running in the background, as it is meant to: {names}.",
         "它按设计在后台留下了：{names}。";

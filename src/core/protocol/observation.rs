@@ -83,6 +83,10 @@ pub struct Observation {
     /// What the sandbox denied it, if it failed and its output shows that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<SandboxDenial>,
+    /// Files that it changed and that were put back, with the text it had written, to ask whether
+    /// that is kept. Not saved.
+    #[serde(skip)]
+    pub put_back: Vec<(String, String)>,
 }
 
 /// Some lines of standard output, then some of standard error.
@@ -133,6 +137,7 @@ impl Observation {
             note: None,
             change: None,
             denied: None,
+            put_back: Vec::new(),
         }
     }
 

@@ -407,7 +407,8 @@ fn a_step_that_may_use_credentials_names_the_hooks_that_run_beside_them() {
 
 #[test]
 fn only_steps_made_for_it_change_settings_and_hooks_of_the_repository() {
-    for text in ["git config user.name x", "git push", "timeout 5 git remote add x y", "npx husky"]
+    for text in
+        ["git config user.name x", "git clone x", "timeout 5 git remote add x y", "npx husky"]
     {
         assert!(judged(text).launch.needs.repository, "{text}");
     }

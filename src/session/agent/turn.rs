@@ -272,12 +272,15 @@ impl Turn {
             TurnInput::Decided(decision) => self.handle_decision(decision, scene),
             TurnInput::Observed(seen) => {
                 let again = self.step_to_retry(&seen, scene);
+                let kept = self.steps_that_keep(&seen);
                 let goes_on = self.handle_observation(seen);
+                if !goes_on && again.is_none() {
+                    self.skip_rest(words::SKIPPED, scene);
+                }
+                self.batch.total += kept.len();
+                kept.into_iter().rev().for_each(|step| self.batch.todo.push_front(step));
                 if let Some((held, denied)) = again {
                     return self.ask_to_open(held, denied);
-                }
-                if !goes_on {
-                    self.skip_rest(words::SKIPPED, scene);
                 }
                 self.advance(scene)
             }

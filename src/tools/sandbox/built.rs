@@ -52,6 +52,16 @@ impl LayerCache {
         folders && kept.system.as_ref().is_some_and(|trees| trees.hides_all_credentials)
     }
 
+    /// The files and folders below a root that other programs follow by themselves.
+    pub fn guarded_paths(&self, root: &Path) -> Vec<PathBuf> {
+        let mut kept = self.lock_state();
+        let folder = kept.folder(root);
+        if folder.workspace.refresh() {
+            folder.trees = None;
+        }
+        folder.workspace.guarded_paths().cloned().collect()
+    }
+
     /// The layer of a step.
     pub fn layer(
         &self,
@@ -121,10 +131,7 @@ impl LayerCacheState {
             changed = true;
         }
         for root in roots {
-            if !self.folders.iter().any(|folder| folder.workspace.root() == root) {
-                let workspace = WorkspaceRules::new(root.clone());
-                self.folders.push(ReadableFolder { workspace, trees: None });
-            }
+            self.folder(root);
         }
         for folder in &mut self.folders {
             let looked = folder.workspace.refresh();
@@ -138,6 +145,17 @@ impl LayerCacheState {
         if changed {
             self.layers.retain(|made| matches!(made.profile, Profile::Work { .. }));
         }
+    }
+
+    /// What is known of a folder, which may be nothing yet.
+    fn folder(&mut self, root: &Path) -> &mut ReadableFolder {
+        let known = self.folders.iter().position(|folder| folder.workspace.root() == root);
+        let at = known.unwrap_or_else(|| {
+            let workspace = WorkspaceRules::new(root.to_owned());
+            self.folders.push(ReadableFolder { workspace, trees: None });
+            self.folders.len() - 1
+        });
+        &mut self.folders[at]
     }
 
     fn refresh_approved(&mut self, places: &SandboxPaths) {

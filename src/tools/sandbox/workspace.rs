@@ -1,4 +1,4 @@
-//! Finds the credentials in the workspace, and keeps the list up to date without walking it
+//! Finds the credentials in the workspace and the files that are guarded, and keeps the list up to date without walking it
 //! at each step.
 //!
 //! Folders are searched once, those next to the root first, and each is searched again only
@@ -60,6 +60,8 @@ struct ScannedFolder {
     scanned_at: SystemTime,
     /// Its entries that hold credentials.
     closed: Vec<PathBuf>,
+    /// Those that other programs follow by themselves.
+    guarded: Vec<PathBuf>,
     subfolders: Vec<PathBuf>,
     entries: usize,
 }
@@ -106,6 +108,11 @@ impl WorkspaceRules {
         self.folders.values().flat_map(|folder| &folder.closed)
     }
 
+    /// Every file and folder that other programs follow by themselves.
+    pub fn guarded_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.values().flat_map(|folder| &folder.guarded)
+    }
+
     /// The folders that lead to a place of credentials.
     fn folders_above_closed(&self) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = self
@@ -136,6 +143,7 @@ impl WorkspaceRules {
             stamp,
             scanned_at: looked,
             closed: Vec::new(),
+            guarded: Vec::new(),
             subfolders: Vec::new(),
             entries: 0,
         };
@@ -164,6 +172,9 @@ impl WorkspaceRules {
 fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut ScannedFolder) {
     let own = entry.file_name();
     let (Some(name), Ok(kind)) = (own.to_str(), entry.file_type()) else { return };
+    if safety::steering::acts_by_itself(folder_name, name) {
+        folder.guarded.push(entry.path());
+    }
     if name == "config" && folder_name == Some(REPOSITORY) {
         folder.closed.extend(holds_credential(&entry.path()).then(|| entry.path()));
     } else if safety::is_credential_entry(folder_name, name) {

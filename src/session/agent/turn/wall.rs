@@ -1,10 +1,11 @@
 //! Handles a step that the sandbox denied something: tells the user what was denied, and asks
-//! whether to run it again with that opened.
+//! whether to run it again with that opened. And asks about files that were put back after a step.
 
 use super::{Turn, TurnAction, Waiting};
 use avocet_core::i18n::agent;
 use avocet_core::protocol::{
-    Decision, Observation, Question, SandboxDenial, Step, StepQuestion, Tier, TurnOutcome,
+    Decision, Observation, Question, Requires, SandboxDenial, Step, StepAction, StepQuestion, Tier,
+    TurnOutcome,
 };
 use avocet_safety::{self as safety, NeedsApproval, PolicyContext};
 
@@ -24,6 +25,19 @@ impl Turn {
         let held = safety::assess(step, scene).into_needs_approval()?;
         self.next_step += 1;
         Some((held, denied))
+    }
+
+    /// For each file that was put back after a step, the one that writes it again: the question about
+    /// it shows the change.
+    pub(super) fn steps_that_keep(&mut self, seen: &Observation) -> Vec<Step> {
+        let write = |(path, text): &(String, String)| {
+            let id = format!("cmd_{:03}", self.next_step);
+            self.next_step += 1;
+            let input = serde_json::json!({ "path": path, "content": text });
+            let work = StepAction::Tool { name: "file.write".to_owned(), input };
+            Step { id, work, requires: Requires::default(), cwd: None }
+        };
+        seen.put_back.iter().map(write).collect()
     }
 
     pub(super) fn ask_to_open(&mut self, held: NeedsApproval, denied: SandboxDenial) -> TurnAction {

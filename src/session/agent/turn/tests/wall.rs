@@ -86,3 +86,25 @@ fn a_question_says_how_the_sandbox_confines_the_step() {
     assert!(said("sandbox.work").contains("network is open"), "{risk:?}");
     assert!(said("sandbox.credentials").contains("~/.ssh"), "{risk:?}");
 }
+
+#[test]
+fn a_file_that_was_put_back_is_asked_about_with_its_change_before_any_other_step() {
+    for (decision, next) in [
+        (Decision::Approve, "run file.write"),
+        (Decision::Reject { word: None }, "call"),
+    ] {
+        let mut bench = begun();
+        bench.proposes(&["git add .", "ls"]);
+        let action = bench.decides(Decision::Approve);
+        let mut seen = ran(action, Some(0), Outcome::Ran);
+        seen.put_back = vec![(".envrc".to_owned(), "evil".to_owned())];
+        let TurnAction::Ask(ask) = bench.next(TurnInput::Observed(seen)) else { panic!("asks") };
+        let Question::Step(StepQuestion { risk, rest, number, of, .. }) = *ask else {
+            panic!("a step")
+        };
+        assert!(!risk.can_batch_approve() && !risk.can_preapprove(), "{risk:?}");
+        assert_eq!((rest.len(), number, of), (1, 2, 3));
+        let then = bench.decides(decision);
+        assert!(line(&then).starts_with(next), "{}", line(&then));
+    }
+}

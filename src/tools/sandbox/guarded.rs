@@ -1,0 +1,686 @@
+//! Puts back what an approved step changed although nobody was asked about it: the settings and
+//! hooks of repositories, and the files that editors, shells and agents follow by themselves. They
+//! act later, outside the sandbox.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::Sandbox;
+use super::readable_paths::is_recent;
+use avocet_core::protocol::{StepAction, Tier};
+use avocet_safety::{self as safety, Assessment, repository};
+
+/// The most that is kept, in bytes. What exceeds this is told by its length and time.
+const MOST: u64 = 16 * 1024 * 1024;
+/// The most of a folder that is followed as a whole.
+const MOST_FILES: usize = 400;
+const LEVELS: usize = 6;
+/// A change that is longer is not shown as a question.
+const SHOWN: usize = 64 * 1024;
+
+/// How deep the repositories of submodules may lie in each other.
+const DEPTH: usize = 4;
+
+/// The files as they were when the first of the steps that run now began.
+#[derive(Debug, Default)]
+pub(super) struct GuardedFiles(Mutex<RunningSteps>);
+
+#[derive(Debug, Default)]
+struct RunningSteps {
+    count: usize,
+    roots: Vec<PathBuf>,
+    /// Paths that the question of a step named: it may change them.
+    named: Vec<PathBuf>,
+    files: Files,
+}
+
+/// The files that a step may not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guarded {
+    All,
+    /// Those of repositories: the others come with a branch.
+    Repositories,
+    Nothing,
+}
+
+/// Guards the files for as long as a step runs.
+#[derive(Debug)]
+pub struct FileGuard {
+    sandbox: Arc<Sandbox>,
+    guarded: Guarded,
+    is_counted: bool,
+}
+
+/// What was put back.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct PutBack {
+    pub paths: Vec<PathBuf>,
+    /// The text that stood in a file, to ask whether it is kept.
+    pub texts: Vec<(PathBuf, String)>,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    File { bytes: Arc<[u8]>, mode: u32 },
+    Link(PathBuf),
+    Large { len: u64, changed: i64 },
+}
+
+/// A file, and its state when it was read.
+#[derive(Clone, Debug)]
+struct KnownFile {
+    content: Content,
+    stamp: (u64, u64, i128),
+    read_at: SystemTime,
+}
+
+type Files = BTreeMap<PathBuf, KnownFile>;
+
+impl Sandbox {
+    /// Looks at the files before a step, and puts back what others that run changed. Blocks.
+    pub fn guard_files(
+        self: Arc<Self>,
+        judged: &Assessment,
+        by_hand: bool,
+    ) -> (FileGuard, PutBack) {
+        let needs = &judged.launch.needs;
+        let guarded = match () {
+            () if by_hand || needs.repository || needs.system => Guarded::Nothing,
+            () if needs.versioned => Guarded::Repositories,
+            () => Guarded::All,
+        };
+        let mut running = self.guarded.lock();
+        let is_counted = judged.risk.tier != Tier::L0;
+        let put_back = if is_counted && running.count > 0 {
+            running.put_back(&|root| self.guarded_paths(root), Guarded::All)
+        } else {
+            PutBack::default()
+        };
+        if is_counted && (guarded != Guarded::Nothing || running.count > 0) {
+            running.begin(
+                &|root| self.guarded_paths(root),
+                self.roots(judged),
+                named_paths(judged),
+            );
+        }
+        let is_counted = is_counted && running.count > 0;
+        drop(running);
+        (FileGuard { sandbox: self, guarded, is_counted }, put_back)
+    }
+
+    fn roots(&self, judged: &Assessment) -> Vec<PathBuf> {
+        let written = judged.launch.writes.iter();
+        let roots = written.chain([&self.paths.workspace]).filter(|root| root.is_absolute());
+        roots.filter(|root| root.is_dir()).cloned().collect()
+    }
+
+    fn guarded_paths(&self, root: &Path) -> Vec<PathBuf> {
+        self.layers.guarded_paths(root)
+    }
+}
+
+impl FileGuard {
+    /// Looks at the files after the step. Blocks.
+    pub fn end(mut self) -> PutBack {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> PutBack {
+        if !std::mem::take(&mut self.is_counted) {
+            return PutBack::default();
+        }
+        let find = |root: &Path| self.sandbox.guarded_paths(root);
+        let mut running = self.sandbox.guarded.lock();
+        let put_back = running.put_back(&find, self.guarded);
+        running.end(&find);
+        put_back
+    }
+}
+
+impl Drop for FileGuard {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Absolute paths among the arguments.
+fn named_paths(judged: &Assessment) -> Vec<PathBuf> {
+    let StepAction::Exec { args, .. } = &judged.step.work else { return Vec::new() };
+    let words = args.iter().filter(|arg| !arg.starts_with('-') && !arg.is_empty());
+    words.map(|arg| safety::absolute(arg, &judged.cwd, &judged.cwd)).collect()
+}
+
+type Find<'a> = &'a dyn Fn(&Path) -> Vec<PathBuf>;
+
+impl GuardedFiles {
+    fn lock(&self) -> MutexGuard<'_, RunningSteps> {
+        // A thread that broke off while it had the lock left every value whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunningSteps {
+    fn begin(&mut self, find: Find<'_>, roots: Vec<PathBuf>, named: Vec<PathBuf>) {
+        self.count += 1;
+        self.roots.extend(roots);
+        self.roots.sort_unstable();
+        self.roots.dedup();
+        // What contains everything names nothing.
+        let roots = &self.roots;
+        let is_part = |path: &PathBuf| !roots.iter().any(|root| root.starts_with(path));
+        self.named.extend(named.into_iter().filter(is_part));
+        self.files = self.read(find);
+    }
+
+    fn end(&mut self, find: Find<'_>) {
+        self.count = self.count.saturating_sub(1);
+        if self.count > 0 {
+            self.files = self.read(find);
+        } else {
+            // What was read stays known for the next step.
+            (self.roots, self.named) = (Vec::new(), Vec::new());
+        }
+    }
+
+    fn read(&self, find: Find<'_>) -> Files {
+        let mut reader = Reader { known: &self.files, files: Files::new(), left: MOST };
+        for root in &self.roots {
+            if is_repository(root) {
+                reader.add_repository(root, DEPTH);
+            }
+            find(root).iter().for_each(|path| reader.add_found(path));
+        }
+        reader.files
+    }
+
+    /// Puts back what changed since.
+    fn put_back(&self, find: Find<'_>, guarded: Guarded) -> PutBack {
+        if guarded == Guarded::Nothing {
+            return PutBack::default();
+        }
+        let now = self.read(find);
+        let of = |files: &Files, path: &Path| files.get(path).map(|file| file.content.clone());
+        let mut done = PutBack::default();
+        let paths: Vec<&PathBuf> = self
+            .files
+            .keys()
+            .chain(now.keys().filter(|path| !self.files.contains_key(*path)))
+            .filter(|path| guarded == Guarded::All || is_in_repository(path))
+            .filter(|path| is_in_repository(path) || !self.is_named(path))
+            .collect();
+        let changed: Vec<_> = paths
+            .into_iter()
+            .map(|path| (path, of(&self.files, path), of(&now, path)))
+            .filter(|(path, was, is)| was != is && !is_harmless(path, was.as_ref(), is.as_ref()))
+            .filter(|(path, was, _)| was.is_none() || can_be_restored(path))
+            .collect();
+        // What was added first: a link may stand where a folder was.
+        changed.iter().filter(|(_, was, _)| was.is_none()).for_each(|(path, ..)| remove(path));
+        for (path, was, is) in changed {
+            // Where it cannot be written it is named all the same.
+            let _ = was.map(|was| write(self.root_of(path), path, &was));
+            let text = is.as_ref().and_then(Content::text);
+            done.texts.extend(text.map(|text| (path.clone(), text.to_owned())));
+            done.paths.push(path.clone());
+        }
+        done.paths.sort_unstable();
+        done
+    }
+
+    fn is_named(&self, path: &Path) -> bool {
+        self.named.iter().any(|named| path.starts_with(named))
+    }
+
+    fn root_of<'a>(&'a self, path: &'a Path) -> &'a Path {
+        let root = self.roots.iter().find(|root| path.starts_with(root));
+        root.map_or(path, PathBuf::as_path)
+    }
+}
+
+impl Content {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Content::File { bytes, .. } if bytes.len() <= SHOWN => std::str::from_utf8(bytes).ok(),
+            Content::File { .. } | Content::Link(_) | Content::Large { .. } => None,
+        }
+    }
+}
+
+fn is_in_repository(path: &Path) -> bool {
+    path.ancestors().any(|above| above.ends_with(".git") || is_repository(above))
+}
+
+/// Settings that git writes itself, and that lead nowhere: of a branch, and of a new repository.
+fn is_harmless(path: &Path, was: Option<&Content>, is: Option<&Content>) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let Some(Content::File { bytes, .. }) = is else { return false };
+    if path.extension().is_some_and(|end| end == "sample") {
+        return true;
+    }
+    let before = match was {
+        Some(Content::File { bytes, .. }) => repository::parse(bytes).unwrap_or_default(),
+        Some(Content::Link(_) | Content::Large { .. }) => return false,
+        None => Vec::new(),
+    };
+    let plain = |value: &str| !value.contains(['/', ':', '\\']);
+    let harmless = |setting: &repository::GitSetting| {
+        let names = match setting.section.as_str() {
+            "branch" => &["merge", "rebase", "description", "remote", "pushremote"][..],
+            "core" => &[
+                "repositoryformatversion",
+                "filemode",
+                "bare",
+                "logallrefupdates",
+                "ignorecase",
+                "precomposeunicode",
+                "symlinks",
+            ],
+            _ => &[],
+        };
+        names.contains(&setting.name.as_str()) && (setting.name == "merge" || plain(&setting.value))
+    };
+    let config = (name == "config" || name == "config.worktree") && is_in_repository(path);
+    let now = config.then(|| repository::parse(bytes)).flatten();
+    now.is_some_and(|now| {
+        now.iter().all(|setting| before.contains(setting) || harmless(setting))
+            && before.iter().all(|setting| now.contains(setting) || harmless(setting))
+    })
+}
+
+/// Whether its repository, or the folder that held it, is still there.
+fn can_be_restored(path: &Path) -> bool {
+    match path.ancestors().skip(1).find(|above| above.ends_with(".git")) {
+        Some(git) => is_folder(git),
+        None => path.ancestors().skip(1).take(2).any(|above| above.symlink_metadata().is_ok()),
+    }
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
+}
+
+fn is_repository(path: &Path) -> bool {
+    path.join("HEAD").is_file() && is_folder(&path.join("objects"))
+}
+
+/// Reads files until they are too many bytes.
+struct Reader<'a> {
+    known: &'a Files,
+    files: Files,
+    left: u64,
+}
+
+impl Reader<'_> {
+    /// A path that was found by its name.
+    fn add_found(&mut self, path: &Path) {
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some(".git") if is_folder(path) => self.add_repository(path, DEPTH),
+            Some(".git") => self.add_pointer(path),
+            // Their stores are large.
+            Some(".hg" | ".jj" | ".svn" | ".bzr" | ".sl" | ".pijul") if is_folder(path) => {
+                for name in ["hgrc", "config", "repo/config.toml"] {
+                    self.add(&path.join(name));
+                }
+            }
+            _ if is_folder(path) => self.add_tree(path, LEVELS),
+            _ => self.add(path),
+        }
+    }
+
+    /// A file that names the folder of the repository: of a further tree, or a submodule.
+    fn add_pointer(&mut self, path: &Path) {
+        self.add(path);
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let Some(named) = text.trim().strip_prefix("gitdir:") else { return };
+        let own = path.with_file_name(named.trim());
+        self.add_repository(&own, 0);
+        if let Ok(common) = fs::read_to_string(own.join("commondir")) {
+            self.add_repository(&own.join(common.trim()), DEPTH);
+        }
+    }
+
+    fn add_tree(&mut self, folder: &Path, levels: usize) {
+        for path in entries(folder) {
+            if self.files.len() >= MOST_FILES {
+                return;
+            }
+            if is_folder(&path) {
+                if levels > 0 {
+                    self.add_tree(&path, levels - 1);
+                }
+            } else {
+                self.add(&path);
+            }
+        }
+    }
+
+    fn add_repository(&mut self, git: &Path, depth: usize) {
+        let git = &git.canonicalize().unwrap_or_else(|_| git.to_owned());
+        // A folder is in none of them, a link in its place is.
+        for name in ["config", "config.worktree", "hooks", "info", "modules"] {
+            self.add(&git.join(name));
+        }
+        entries(&git.join("hooks")).iter().for_each(|path| self.add(path));
+        if is_folder(&git.join("info")) {
+            self.add(&git.join("info/attributes"));
+        }
+        for tree in entries(&git.join("worktrees")) {
+            self.add(&tree.join("config.worktree"));
+        }
+        let mut folders = if depth > 0 { entries(&git.join("modules")) } else { Vec::new() };
+        folders.retain(|path| is_folder(path));
+        for module in folders {
+            // A name with a slash has a folder of its own: `modules/libs/x`.
+            if is_folder(&module.join("objects")) {
+                self.add_repository(&module, depth - 1);
+            } else {
+                let inner = entries(&module).into_iter().filter(|path| is_folder(path));
+                inner.for_each(|path| self.add_repository(&path, depth - 1));
+            }
+        }
+    }
+
+    fn add(&mut self, path: &Path) {
+        let Ok(meta) = path.symlink_metadata() else { return };
+        let changed = i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec());
+        let stamp = (meta.ino(), meta.len(), changed);
+        let known = self
+            .known
+            .get(path)
+            .filter(|known| known.stamp == stamp && !is_recent(changed, known.read_at));
+        let read_at = SystemTime::now();
+        let file = known.cloned().or_else(|| {
+            let content = self.read(path, &meta)?;
+            Some(KnownFile { content, stamp, read_at })
+        });
+        if let Some(file) = file {
+            if matches!(file.content, Content::File { .. }) {
+                self.left = self.left.saturating_sub(meta.len());
+            }
+            self.files.insert(path.to_owned(), file);
+        }
+    }
+
+    fn read(&self, path: &Path, meta: &fs::Metadata) -> Option<Content> {
+        match meta.file_type() {
+            kind if kind.is_symlink() => fs::read_link(path).ok().map(Content::Link),
+            kind if kind.is_file() && meta.len() <= self.left => fs::read(path).ok().map(|bytes| {
+                Content::File { bytes: bytes.into(), mode: meta.permissions().mode() & 0o7777 }
+            }),
+            kind if kind.is_dir() => None,
+            _ => Some(Content::Large { len: meta.len(), changed: meta.ctime() }),
+        }
+    }
+}
+
+/// The entries of a folder, not of one that a link leads to.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    if !is_folder(folder) {
+        return Vec::new();
+    }
+    let found = fs::read_dir(folder).into_iter().flatten().flatten();
+    found.map(|entry| entry.path()).collect()
+}
+
+/// Never through a link: what it leads to is no part of the repository.
+fn remove(path: &Path) {
+    let _ = if is_folder(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+fn write(root: &Path, path: &Path, was: &Content) -> std::io::Result<()> {
+    let above: Vec<&Path> = path.ancestors().skip(1).take_while(|above| *above != root).collect();
+    for folder in above.into_iter().rev().filter(|folder| !is_folder(folder)) {
+        remove(folder);
+        fs::create_dir(folder)?;
+    }
+    if !matches!(was, Content::Large { .. }) {
+        remove(path);
+    }
+    match was {
+        Content::Large { .. } => Ok(()),
+        Content::Link(target) => symlink(target, path),
+        Content::File { bytes, mode } => {
+            fs::write(path, bytes)?;
+            fs::set_permissions(path, Permissions::from_mode(*mode))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::built::LayerCache;
+    use super::*;
+
+    /// A step that begins now.
+    struct Begun(RunningSteps, LayerCache);
+
+    fn begin(root: &Path) -> Begun {
+        begin_with(root, &[])
+    }
+
+    fn begin_with(root: &Path, named: &[&str]) -> Begun {
+        let mut begun = Begun(RunningSteps::default(), LayerCache::default());
+        let named = named.iter().map(|name| root.join(name)).collect();
+        let layers = &begun.1;
+        begun.0.begin(&|root| layers.guarded_paths(root), vec![root.to_owned()], named);
+        begun
+    }
+
+    impl Begun {
+        fn put_back(&self, guarded: Guarded) -> PutBack {
+            self.0.put_back(&|root| self.1.guarded_paths(root), guarded)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let root = self.0.roots.first().unwrap();
+            let done = self.put_back(Guarded::All);
+            let names = done.paths.iter().map(|path| path.strip_prefix(root).unwrap());
+            names.map(|name| name.to_string_lossy().into_owned()).collect()
+        }
+    }
+
+    fn contents(root: &Path) -> BTreeMap<PathBuf, Content> {
+        let files = begin(root).0.files;
+        files.into_iter().map(|(path, file)| (path, file.content)).collect()
+    }
+
+    fn repository() -> (tempfile::TempDir, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        for folder in
+            [".git/hooks", ".git/info", ".git/modules/lib/objects", ".git/modules/a/b/objects"]
+        {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for (name, text) in [
+            (".git/config", "[core]\n"),
+            (".git/hooks/pre-commit", "#!/bin/sh\n"),
+            (".git/modules/lib/config", "[core]\n"),
+            (".git/modules/a/b/config", "[core]\n"),
+        ] {
+            fs::write(root.join(name), text).unwrap();
+        }
+        (temp, root)
+    }
+
+    #[test]
+    fn every_change_of_settings_and_hooks_is_put_back_and_named() {
+        type Change = fn(&Path);
+        let changes: [(&str, Change); 9] = [
+            (".git/hooks/pre-push", |root| {
+                fs::write(root.join(".git/hooks/pre-push"), "x").unwrap()
+            }),
+            (".git/hooks/pre-commit", |root| {
+                fs::write(root.join(".git/hooks/pre-commit"), "x").unwrap()
+            }),
+            (".git/hooks/pre-commit", |root| {
+                let mode = Permissions::from_mode(0o755);
+                fs::set_permissions(root.join(".git/hooks/pre-commit"), mode).unwrap();
+            }),
+            (".git/config", |root| {
+                fs::write(root.join(".git/config"), "[core]\nfsmonitor=x\n").unwrap()
+            }),
+            (".git/config", |root| fs::remove_file(root.join(".git/config")).unwrap()),
+            (".git/info/attributes", |root| {
+                fs::write(root.join(".git/info/attributes"), "* filter=x").unwrap()
+            }),
+            (".git/modules/lib/config", |root| {
+                fs::write(root.join(".git/modules/lib/config"), "x").unwrap()
+            }),
+            (".git/modules/a/b/hooks/x", |root| {
+                fs::create_dir(root.join(".git/modules/a/b/hooks")).unwrap();
+                fs::write(root.join(".git/modules/a/b/hooks/x"), "x").unwrap();
+            }),
+            (".git/config", |root| {
+                fs::write(root.join("evil"), "x").unwrap();
+                fs::remove_file(root.join(".git/config")).unwrap();
+                symlink(root.join("evil"), root.join(".git/config")).unwrap();
+            }),
+        ];
+        for (name, change) in changes {
+            let (_temp, root) = repository();
+            let before = contents(&root);
+            let guarded = begin(&root);
+            change(&root);
+            assert_eq!(guarded.names(), [name]);
+            assert_eq!(contents(&root), before, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_hooks_that_became_a_link_is_a_folder_again() {
+        let (_temp, root) = repository();
+        let guarded = begin(&root);
+        fs::create_dir(root.join("evil")).unwrap();
+        fs::write(root.join("evil/pre-push"), "x").unwrap();
+        fs::remove_dir_all(root.join(".git/hooks")).unwrap();
+        symlink("../evil", root.join(".git/hooks")).unwrap();
+        assert_eq!(guarded.names(), [".git/hooks", ".git/hooks/pre-commit"]);
+        assert!(is_folder(&root.join(".git/hooks")) && root.join("evil/pre-push").exists());
+        assert!(!root.join(".git/hooks/pre-push").exists());
+    }
+
+    #[test]
+    fn nothing_is_removed_or_written_where_a_link_leads() {
+        for link in
+            [".git/info", ".git/hooks", ".git/modules", ".git/modules/a", ".git/modules/lib"]
+        {
+            let (_temp, root) = repository();
+            let elsewhere = tempfile::tempdir().unwrap();
+            for folder in ["b", "a/b", "lib", "hooks"] {
+                fs::create_dir_all(elsewhere.path().join(folder)).unwrap();
+            }
+            for name in ["attributes", "config", "b/config", "pre-commit", "lib/config", "hooks/x"]
+            {
+                fs::write(elsewhere.path().join(name), "own").unwrap();
+            }
+            let guarded = begin(&root);
+            let before = contents(&root);
+            fs::remove_dir_all(root.join(link)).unwrap();
+            symlink(elsewhere.path(), root.join(link)).unwrap();
+            guarded.put_back(Guarded::All);
+            for name in ["attributes", "config", "b/config", "pre-commit", "lib/config", "hooks/x"]
+            {
+                let text = fs::read_to_string(elsewhere.path().join(name)).unwrap();
+                assert_eq!(text, "own", "{link} {name}");
+            }
+            assert!(!elsewhere.path().join("a/b/config").exists(), "{link}");
+            for (path, was) in before {
+                let Content::File { bytes, .. } = was else { panic!("{path:?}") };
+                assert_eq!(fs::read(&path).unwrap(), *bytes, "{link} {path:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_repository_that_became_a_pointer_leads_nowhere() {
+        let (_temp, root) = repository();
+        let guarded = begin(&root);
+        fs::rename(root.join(".git"), root.join("moved")).unwrap();
+        fs::write(root.join(".git"), "gitdir: evil\n").unwrap();
+        assert_eq!(guarded.names(), [".git"]);
+        assert!(!root.join(".git").exists());
+    }
+
+    #[test]
+    fn ordinary_work_in_a_repository_changes_nothing_that_is_guarded() {
+        let (_temp, root) = repository();
+        let guarded = begin(&root);
+        fs::write(root.join(".git/index"), "x").unwrap();
+        fs::write(root.join("a.rs"), "x").unwrap();
+        assert_eq!(guarded.names(), [""; 0]);
+    }
+
+    #[test]
+    fn files_that_others_follow_by_themselves_are_put_back_and_their_text_is_kept_for_a_question() {
+        let files = [
+            ".vscode/tasks.json",
+            ".envrc",
+            "AGENTS.md",
+            ".avocet/config.toml",
+            ".husky/pre-commit",
+            "web/.envrc",
+            "web/CLAUDE.md",
+            ".github/workflows/ci.yml",
+            ".mcp.json",
+            ".claude/settings.json",
+            "sub/.git/config",
+            "sub/.git/hooks/post-checkout",
+            ".hg/hgrc",
+        ];
+        for name in files {
+            for before in [None, Some("old")] {
+                let (_temp, root) = repository();
+                fs::create_dir_all(root.join("web")).unwrap();
+                fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+                before.iter().for_each(|text| fs::write(root.join(name), text).unwrap());
+                let guarded = begin(&root);
+                fs::write(root.join(name), "[core]\n\tfsmonitor = ./evil\n").unwrap();
+                let done = guarded.put_back(Guarded::All);
+                assert_eq!(done.paths, [root.join(name)]);
+                assert_eq!(done.texts.first().unwrap().1, "[core]\n\tfsmonitor = ./evil\n");
+                assert_eq!(fs::read_to_string(root.join(name)).ok().as_deref(), before, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_question_named_and_what_git_brings_or_notes_stays() {
+        let (_temp, root) = repository();
+        let guarded = begin_with(&root, &["AGENTS.md", ".vscode", "."]);
+        fs::create_dir(root.join(".vscode")).unwrap();
+        for name in ["AGENTS.md", ".vscode/tasks.json"] {
+            fs::write(root.join(name), "new").unwrap();
+        }
+        let branch = "[core]\n[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+        fs::write(root.join(".git/config"), branch).unwrap();
+        assert_eq!(guarded.names(), [""; 0]);
+        fs::write(root.join(".envrc"), "new").unwrap();
+        assert_eq!(guarded.put_back(Guarded::Repositories), PutBack::default());
+        assert_eq!(guarded.names(), [".envrc"]);
+        let remote = "[core]\n[branch \"x\"]\n\tremote = https://evil.example\n";
+        fs::write(root.join(".git/config"), remote).unwrap();
+        assert_eq!(guarded.put_back(Guarded::Repositories).paths, [root.join(".git/config")]);
+    }
+
+    #[test]
+    fn a_linked_tree_guards_the_repository_that_it_belongs_to() {
+        let (_temp, root) = repository();
+        let own = root.join(".git/worktrees/side");
+        fs::create_dir_all(&own).unwrap();
+        fs::create_dir(root.join("side")).unwrap();
+        fs::write(own.join("commondir"), "../..\n").unwrap();
+        let pointer = format!("gitdir: {}\n", own.display());
+        fs::write(root.join("side/.git"), pointer).unwrap();
+        let guarded = begin(&root.join("side"));
+        fs::write(root.join(".git/hooks/pre-push"), "x").unwrap();
+        let done = guarded.put_back(Guarded::All);
+        assert_eq!(done.paths, [root.join(".git/hooks/pre-push")]);
+        assert!(!root.join(".git/hooks/pre-push").exists());
+    }
+}
