@@ -5,8 +5,7 @@ use super::platform::{Button, ButtonStyle, PlatformLimits, UserId};
 use super::terminal_names::terminal_names;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, chat as w, linear, screen};
 use avocet_core::protocol::{
-    Ask, AskId, Decision, Effect, FormField, Question, Risk, SandboxDenial, StepAction,
-    StepQuestion,
+    Ask, AskId, Decision, Effect, FormField, Question, Risk, StepAction, StepQuestion,
 };
 use avocet_core::text::{cut, one_line};
 use avocet_present::question_lines::{full_step, pick_label, question_lines};
@@ -430,8 +429,7 @@ const OF_OPERATOR: &[Effect] = &[Effect::Secret, Effect::Outside, Effect::Elevat
 /// Whether what is asked about reads credentials, or leaves the folder that the chat works in.
 fn reaches_beyond_folder(question: &Question) -> bool {
     let reaches = |risk: &Risk| {
-        risk.rule == SandboxDenial::RULE
-            || risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect))
+        risk.opens_sandbox() || risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect))
     };
     match question {
         Question::Step(asked) => reaches(&asked.risk),

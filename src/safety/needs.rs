@@ -15,7 +15,19 @@ use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
 use avocet_core::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 use avocet_core::text::short_name;
 
+/// The files that others follow by themselves and that a step may not change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GuardedFiles {
+    #[default]
+    All,
+    /// The settings and hooks of repositories: the others come with a branch.
+    Repositories,
+    /// It is made to change them.
+    Nothing,
+}
+
 /// What one step may reach beyond the workspace.
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that a step may need")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Caches it writes to. The first of each row is made where it is missing.
@@ -34,10 +46,7 @@ pub struct Needs {
     pub network: bool,
     /// It is made to change the system, which no wall around the workspace allows.
     pub system: bool,
-    /// It may change the settings and hooks of the repository.
-    pub repository: bool,
-    /// It is made to bring other versions of files, those that steer others among them.
-    pub versioned: bool,
+    pub guarded: GuardedFiles,
     /// It is made to end other processes.
     pub signals: bool,
     /// It asks the kernel about the network of this machine, also where it only reads.
@@ -79,8 +88,11 @@ impl Needs {
         let direct = direct_command(work, findings);
         needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
         let is_line = direct.is_none();
-        needs.repository = direct.as_ref().is_some_and(|rule| is_named(STEERS_GIT, &rule.full));
-        needs.versioned = direct.as_ref().is_some_and(|rule| is_named(VERSIONS, &rule.full));
+        needs.guarded = match &direct {
+            Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
+            Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
+            _ => GuardedFiles::All,
+        };
         if let Some(rule) = &direct
             && findings.tier() > Tier::L0
         {
@@ -135,12 +147,14 @@ impl Needs {
         self.system = findings.iter().any(|finding| {
             finding.effects.contains(&Effect::Elevate) && command.is_own(&finding.reason.rule)
         });
+        let runs_git = is_named("git gh glab hub git-lfs", &command.name);
+        let hooks = if runs_git { hooks(&command.args, ground) } else { Vec::new() };
+        // They run code as a build does.
+        self.network |= !hooks.is_empty();
         if self.uses_credentials(&place.secret_variables) {
             let say = words::SANDBOX_CREDENTIALS
                 .with("places", self.credential_names(&place.secret_variables));
             findings.add(CREDENTIALS, Tier::L1, say, None, &[Effect::Secret]);
-            let runs_git = is_named("git gh glab hub git-lfs", &command.name);
-            let hooks = if runs_git { hooks(&command.args, ground) } else { Vec::new() };
             if !hooks.is_empty() {
                 let say = words::SANDBOX_HOOKS.with("hooks", hooks.join(", "));
                 findings.add(HOOKS, Tier::L1, say, None, &[Effect::Secret]);
@@ -442,6 +456,17 @@ pub fn opening_risk(judged: &Assessment, denied: &SandboxDenial) -> Risk {
     risk.effects.sort_unstable();
     risk.effects.dedup();
     // A piece that only reads is one more question all the same.
+    risk.tier = risk.tier.max(Tier::L1);
+    risk
+}
+
+/// The risk of keeping a change that a step made and that was put back.
+pub fn keeping_risk(risk: &Risk) -> Risk {
+    let mut risk = risk.clone();
+    let rule = SandboxDenial::PUT_BACK.to_owned();
+    let say = words::SANDBOX_PUT_BACK.into();
+    risk.reasons.insert(0, Reason { rule: rule.clone(), tier: Tier::L1, say, arg: None });
+    risk.rule = rule;
     risk.tier = risk.tier.max(Tier::L1);
     risk
 }

@@ -125,6 +125,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("folder.untrusted",     Tier::L1, words::FOLDER_UNTRUSTED),
     ("sandbox.absent.language", Tier::L1, words::SANDBOX_ABSENT),
     ("sandbox.denied",       Tier::L1, words::SANDBOX_DENIED_RULE),
+    ("sandbox.put-back",     Tier::L1, words::SANDBOX_PUT_BACK),
     ("sandbox.work",         Tier::L1, words::SANDBOX_WORK_RULE),
     ("sandbox.network",      Tier::L1, words::SANDBOX_NETWORK),
     ("sandbox.credentials",  Tier::L1, words::SANDBOX_CREDENTIALS_RULE),

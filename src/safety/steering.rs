@@ -5,7 +5,9 @@
 //! A name counts anywhere in a path, in upper or lower case, since file systems differ in
 //! that.
 
+use std::collections::HashSet;
 use std::path::{Component, Path};
+use std::sync::LazyLock;
 
 /// The kind of program or agent that follows such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,17 +87,32 @@ pub fn steered_by(path: &Path) -> Option<SteeredBy> {
 /// Whether an entry of a folder is one that programs or agents follow by themselves, without being
 /// started in a step.
 pub fn acts_by_itself(folder: Option<&str>, name: &str) -> bool {
-    let (folder, name) = (folder.map(plain_name).unwrap_or_default(), plain_name(name));
-    [Avocet, Agents, Surroundings].into_iter().flat_map(file_names).any(|pattern| {
-        match pattern.split_once('/') {
-            Some((above, own)) => matches_name(above, &folder) && matches_name(own, &name),
-            None if pattern.bytes().any(|c| c.is_ascii_uppercase()) => {
-                matches_name(&pattern.to_ascii_lowercase(), &name)
-            }
-            None => matches_name(pattern, &name),
-        }
-    })
+    let name = plain_name(name);
+    let NamesOfOthers { exact, patterns, nested } = &*OF_OTHERS;
+    let below = |above: &str| folder.is_some_and(|folder| matches_name(above, &plain_name(folder)));
+    exact.contains(&name)
+        || patterns.iter().any(|pattern| matches_name(pattern, &name))
+        || nested.iter().any(|(above, own)| matches_name(own, &name) && below(above))
 }
+
+/// Names that do not need a step, so arranged that thousands of files are compared with them.
+struct NamesOfOthers {
+    exact: HashSet<String>,
+    patterns: Vec<String>,
+    /// With the folder above.
+    nested: Vec<(String, String)>,
+}
+
+static OF_OTHERS: LazyLock<NamesOfOthers> = LazyLock::new(|| {
+    let lists = STEERING.iter().filter(|(reader, _)| *reader != Tools);
+    let names = lists.flat_map(|(_, names)| names.split_ascii_whitespace()).map(str::to_lowercase);
+    let (nested, single): (Vec<_>, Vec<_>) = names.partition(|name| name.contains('/'));
+    let (patterns, exact): (Vec<_>, Vec<_>) =
+        single.into_iter().partition(|name| name.contains('*'));
+    let split = |name: &String| name.split_once('/').map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let nested = nested.iter().filter_map(split).collect();
+    NamesOfOthers { exact: exact.into_iter().collect(), patterns, nested }
+});
 
 /// `.eslintrc`, `.pdbrc.py`: what a program reads as it starts, by the custom of its name.
 fn is_startup_file(name: &str) -> bool {
@@ -224,6 +241,26 @@ mod tests {
             for path in paths.split(' ') {
                 assert!(steered_by(Path::new(path)).is_some(), "{path}");
             }
+        }
+    }
+
+    #[test]
+    fn what_acts_by_itself_is_found_by_the_name_of_an_entry() {
+        for (folder, name) in [
+            ("", ".git"),
+            ("web", "claude.MD"),
+            (".github", "workflows"),
+            ("x", ".envrc"),
+            ("x", ".VSCode"),
+            ("x", "a.code-workspace"),
+            ("x", ".Rprofile"),
+        ] {
+            assert!(acts_by_itself(Some(folder), name), "{folder}/{name}");
+        }
+        for (folder, name) in
+            [("x", "workflows"), ("x", "Makefile"), ("x", "main.rs"), ("", ".gitignore")]
+        {
+            assert!(!acts_by_itself(Some(folder), name), "{folder}/{name}");
         }
     }
 

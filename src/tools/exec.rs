@@ -8,7 +8,7 @@
 //! Not in here: whether it may run (`safety`), and what its output means (`parse`).
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -111,10 +111,13 @@ async fn run(
     input: Option<ShellInput>,
     watch: &RunControl,
 ) -> PipedOutput {
-    // The user wrote the line.
-    let by_hand =
-        input.is_none() && matches!(step.assessment().step.work, StepAction::Shell { .. });
-    let (sandbox, judged) = (Arc::clone(&exec.sandbox), step.assessment().clone());
+    let judged = step.assessment();
+    // The user wrote the line. What others changed that run beside it is put back all the same.
+    let by_hand = input.is_none() && matches!(judged.step.work, StepAction::Shell { .. });
+    if judged.risk.tier == Tier::L0 && !by_hand {
+        return run_unguarded(exec, step, input, watch).await;
+    }
+    let (sandbox, judged) = (Arc::clone(&exec.sandbox), judged.clone());
     let look = move || sandbox.guard_files(&judged, by_hand);
     let looked = tokio::task::spawn_blocking(look).await;
     let mut ended = run_unguarded(exec, step, input, watch).await;
@@ -194,7 +197,8 @@ async fn run_unguarded(
 /// Says what was put back, and adds it to what the user is asked about.
 fn record_put_back(seen: &mut Observation, setup: &Setup, put_back: Vec<PutBack>) {
     let paths = put_back.iter().flat_map(|done| &done.paths);
-    let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    let short = |path: &PathBuf| path.strip_prefix(&seen.cwd).unwrap_or(path).display().to_string();
+    let names: Vec<String> = paths.map(short).collect();
     if names.is_empty() {
         return;
     }

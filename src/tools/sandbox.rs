@@ -7,18 +7,22 @@
 //!
 //! | | *read*: a step that runs by itself (L0) | *work*: an approved one, a piece of a template |
 //! |---|---|---|
-//! | reads | the workspace and its repository, the system, toolchains, git's settings | all but known places of credentials |
+//! | reads | the workspace and its repository, the system, toolchains, git's settings | the same, caches where it runs code, and what the user was shown |
 //! | credentials | none, in the workspace neither | those its row names, and what the user was asked about by name |
 //! | our own folders | no | no |
-//! | writes | its own temporary folder, `/dev/null` | a temporary folder, the workspace, folders the user added, caches, terminals |
+//! | writes | its own temporary folder, `/dev/null` | a temporary folder, the workspace, folders the user added, the caches and homes of its program |
 //! | modes, owners, times | none | free |
 //! | sockets | none | where its effects name the network, or it runs the project's code |
 //! | starts | its program, what that needs to start, what its row names | all |
-//! | other processes | not traced, not signalled | not traced |
+//! | other processes | not traced, not signalled | the same; its own are traced |
+//! | what others follow by themselves | not written | put back after the step, and asked about |
 //! | memory, processes | bounded (`exec`) | free |
 //!
 //! A line the user typed for their own shell is free, and so is a step made to change the
 //! system: a wall around the workspace would only break it.
+//!
+//! Terminals are closed, new ones too, because Landlock cannot tell a new one from those of the
+//! user: `script` and tests that open a terminal fail in *work*.
 //!
 //! Not restricted: names of files below the workspace; code that a program loads into
 //! itself, which does not start a program; on Linux before 6.12 signals; sockets within the
@@ -62,7 +66,7 @@ pub use readable_paths::SandboxPaths;
 
 use built::LayerCache;
 use denied::SandboxBounds;
-use guarded::GuardedFiles;
+use guarded::GuardedState;
 use landlock::Kernel;
 use profile::Profile;
 use temps::{MadeFolders, StepTempFolder, StepTempFolders};
@@ -75,7 +79,7 @@ pub struct Sandbox {
     found: SandboxTrial,
     layers: LayerCache,
     temps: StepTempFolders,
-    guarded: GuardedFiles,
+    guarded: GuardedState,
 }
 
 /// Whether the sandbox works here: tried out once, for all sessions that share it.
@@ -141,7 +145,7 @@ impl Sandbox {
             found: SandboxTrial::default(),
             layers: built,
             temps: StepTempFolders::default(),
-            guarded: GuardedFiles::default(),
+            guarded: GuardedState::default(),
         }
     }
 

@@ -144,6 +144,17 @@ const SECRETS: &[&str] = &[
     ".gem/credentials", ".composer/auth.json", ".nuget/NuGet/NuGet.Config", ".hex/hex.config", ".pgpass", ".my.cnf",
     ".config/rclone/rclone.conf", ".config/op/config", ".config/avocet/config.toml", ".thunderbird/x", ".android/adbkey",
     ".cache/mozilla/x", ".local/state/x", ".cache/thumbnails/x", ".config/obs-studio/x", ".password-store/x.gpg",
+    ".config/github-copilot/hosts.json", ".config/zed/settings.json", ".continue/config.json", ".codeium/config.json", ".aider.conf.yml",
+    ".config/Code/User/settings.json", ".cursor/mcp.json", ".config/doctl/config.yaml", ".config/heroku/auth.json", ".config/vercel/auth.json",
+    ".config/wrangler/config/default.toml", ".config/.wrangler/x", ".ngrok2/ngrok.yml", ".config/configstore/firebase-tools.json", ".boto", ".s3cfg",
+    ".config/argocd/config", ".config/helm/registry/config.json", ".config/hub", ".config/glab-cli/config.yml", ".config/git/credentials",
+    ".terraformrc", ".vault", ".config/linode-cli", ".config/exercism/user.json", ".config/1Password/x", ".config/Bitwarden/data.json", ".config/keepassxc/x",
+    ".local/share/gnome-keyring/x", ".local/share/kwalletd/kdewallet.kwl", ".pki/nssdb/key4.db", ".config/BraveSoftware/x", ".config/discord/Local Storage/x",
+    ".config/Slack/Cookies", ".config/teams/x", ".config/zoomus.conf", ".config/skypeforlinux/x", ".local/share/evolution/x", ".config/filezilla/sitemanager.xml",
+    ".config/remmina/x.remmina", ".config/nordvpn/x", ".electrum/wallets/default", ".bitcoin/wallet.dat", ".ethereum/keystore/x", ".monero/x",
+    ".mysql_history", ".psql_history", ".sqlite_history", ".node_repl_history", ".rediscli_history", ".lesshst", ".viminfo", ".local/share/nvim/shada/main.shada",
+    ".mylogin.cnf", ".config/pgcli/history", ".dbshell", ".mongorc.js", ".config/mycli/x", ".jupyter/jupyter_server_config.json", ".config/dart/pub-credentials.json",
+    ".conan2/credentials.json", ".ivy2/.credentials", ".bundle/config", ".config/composer/auth.json", ".config/NuGet/NuGet.Config", ".yarnrc.yml", ".cargo/credentials",
 ];
 
 /// What programs read or run when they are started the next time.
@@ -517,4 +528,135 @@ async fn debuggers_work_on_the_steps_own_processes() {
             seen.stderr
         );
     }
+}
+
+/// What others follow by themselves: git, editors, shells, agents, other machines.
+const FOLLOWED: &[&str] = &[
+    ".git/hooks/pre-push",
+    ".git/info/attributes",
+    ".vscode/tasks.json",
+    ".envrc",
+    "AGENTS.md",
+    ".avocet/config.toml",
+    ".husky/pre-commit",
+    ".github/workflows/x.yml",
+    ".claude/settings.json",
+    ".mcp.json",
+    "web/.envrc",
+    "web/CLAUDE.md",
+];
+
+#[tokio::test]
+async fn what_others_follow_by_themselves_is_put_back_and_asked_about() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let root = wall.repository("code/shop");
+    fs::create_dir(root.join("web")).unwrap();
+    fs::write(root.join("AGENTS.md"), "ours").unwrap();
+    let mut script = String::new();
+    for name in FOLLOWED {
+        let folder = Path::new(name).parent().unwrap().display();
+        script += &format!("mkdir -p ./{folder}; echo evil > {name}\n");
+    }
+    let seen = wall.script(&(script + "echo made > kept; echo done")).await;
+    assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "done\n"), "{}", seen.stderr);
+    for name in FOLLOWED {
+        let text = fs::read_to_string(root.join(name)).ok();
+        let before = (*name == "AGENTS.md").then_some("ours");
+        assert_eq!(text.as_deref(), before, "{name}");
+    }
+    assert!(root.join("kept").exists());
+    assert!(seen.note.is_some() && !seen.put_back.is_empty());
+    assert!(seen.put_back.iter().all(|(_, text)| text == "evil\n"), "{:?}", seen.put_back);
+    // What the question names is the step's own.
+    let seen = wall.run(&["cp", "a.txt", "AGENTS.md"]).await;
+    assert_eq!((seen.exit_code, seen.note), (Some(0), None));
+    assert_eq!(fs::read_to_string(root.join("AGENTS.md")).unwrap(), "hello\n");
+}
+
+#[tokio::test]
+async fn a_step_that_runs_beside_others_cannot_leave_them_a_hook() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    wall.write(
+        &root.join("attack.sh"),
+        "echo evil > .git/hooks/pre-commit; touch planted; while ! test -e stop; do sleep 0.05; done",
+    );
+    let beside = async {
+        let planted = root.join("planted");
+        while !planted.exists() {
+            tokio::task::yield_now().await;
+        }
+        let seen = wall.run(&["git", "config", "user.name", "other"]).await;
+        assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
+        assert!(seen.note.is_some(), "it says what it met");
+        assert!(!root.join(".git/hooks/pre-commit").exists());
+        fs::write(root.join("stop"), "").unwrap();
+    };
+    let running = wall.run(&["bash", "attack.sh"]);
+    let (seen, ()) = futures_util::join!(running, beside);
+    assert_eq!((seen.exit_code, seen.note), (Some(0), None));
+    let config = fs::read_to_string(root.join(".git/config")).unwrap();
+    assert!(config.contains("other"), "the change that was asked for stays: {config}");
+}
+
+#[tokio::test]
+async fn commits_are_signed_with_the_users_key() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let keygen = Path::new("/usr/bin/ssh-keygen");
+    if !keygen.exists() {
+        return skip(Reason::NotInstalled("ssh-keygen"));
+    }
+    let root = wall.repository("code/shop");
+    let key = wall.home(".ssh/id_ed25519");
+    fs::create_dir_all(key.parent().unwrap()).unwrap();
+    let made = std::process::Command::new(keygen)
+        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+        .arg(&key)
+        .status();
+    assert!(made.unwrap().success());
+    let settings = format!(
+        "[user]\nname = x\nemail = x@y\nsigningkey = {}.pub\n[gpg]\nformat = ssh\n[commit]\ngpgsign = true\n",
+        key.display()
+    );
+    fs::write(wall.home(".gitconfig"), settings).unwrap();
+    fs::write(root.join("b.txt"), "new\n").unwrap();
+    for words in [&["git", "add", "b.txt"][..], &["git", "commit", "-m", "signed"]] {
+        let seen = wall.run(words).await;
+        assert_eq!(seen.exit_code, Some(0), "{words:?}: {}", seen.stderr);
+    }
+    let seen = wall.run(&["git", "cat-file", "-p", "HEAD"]).await;
+    assert!(seen.stdout.contains("BEGIN SSH SIGNATURE"), "{}", seen.stdout);
+}
+
+#[tokio::test]
+async fn a_hook_of_a_commit_opens_a_socket() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    if !Path::new("/usr/bin/python3").exists() {
+        return skip(Reason::NotInstalled("python3"));
+    }
+    wall.identity();
+    let root = wall.repository("code/shop");
+    let hook = "#!/bin/sh\nexec /usr/bin/python3 -c 'import socket; socket.socket().bind((\"127.0.0.1\", 0))'\n";
+    wall.write(&root.join(".git/hooks/pre-commit"), hook);
+    fs::write(root.join("b.txt"), "new\n").unwrap();
+    for words in [&["git", "add", "b.txt"][..], &["git", "commit", "-m", "two"]] {
+        let seen = wall.run(words).await;
+        assert_eq!(seen.exit_code, Some(0), "{words:?}: {}", seen.stderr);
+    }
+}
+
+#[tokio::test]
+async fn git_works_below_a_link_and_with_a_separate_git_folder() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    let elsewhere = wall.home("stores/shop.git");
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    wall.git(&root, &["init", "-q", "--separate-git-dir", &elsewhere.to_string_lossy()]);
+    // As git itself notes it for a tree that belongs to a folder elsewhere.
+    wall.git(&root, &["config", "core.worktree", &root.to_string_lossy()]);
+    wall.git_works("separate").await;
+    wall.script("echo evil > $(git rev-parse --git-dir)/hooks/pre-push").await;
+    assert!(!elsewhere.join("hooks/pre-push").exists());
 }

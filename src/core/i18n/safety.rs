@@ -215,6 +215,7 @@ words! { "safety":
     SANDBOX_HOMES: "It can also change the state of its program: {places}.", "它还可以更改其程序的数据：{places}。";
     SANDBOX_HOMES_RULE: "The sandbox leaves the state of its program open to it.", "沙箱对它开放其程序自身的数据。";
     SANDBOX_FREE: "It changes the system itself, so it is not sandboxed.", "它会更改系统本身，因此不受沙箱限制。";
+    SANDBOX_PUT_BACK: "The step before changed this file, although nobody was asked; it was put back as it was. Keep the change? Others follow this file by themselves, outside the sandbox.", "上一步未经询问便更改了此文件，现已恢复原状。要保留更改吗？其他程序会在沙箱之外自动遵循此文件。";
     SANDBOX_DENIED: "Its output says that the sandbox kept it from {what}. Approving runs it again with that allowed, and nothing else; what it has already done is not undone.", "它的输出称沙箱阻止了它{what}。批准后将只放行这一项再运行一次；已经完成的部分不会撤销。";
     FOLDER_UNTRUSTED: "This folder is not trusted: Avocet asks before a program that reads its settings or does more than read. `/trust` trusts the folder.", "此目录未受信任：会读取其设置或不只是读取的程序，运行前都会先询问。`/trust` 可信任此目录。";
     LIMIT_NETWORK: "Your settings refuse network access (`allow_network = false`).", "你的设置拒绝访问网络（`allow_network = false`）。";

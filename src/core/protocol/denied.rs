@@ -23,6 +23,9 @@ impl SandboxDenial {
     /// The rule of the question whether to run the step again with this opened to it.
     pub const RULE: &str = "sandbox.denied";
 
+    /// The rule of the question whether a change is kept that was put back after a step.
+    pub const PUT_BACK: &str = "sandbox.put-back";
+
     /// Whether there is something that can be opened.
     pub fn is_offered(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty() || self.network

@@ -95,8 +95,13 @@ impl Risk {
     pub fn can_preapprove(&self) -> bool {
         self.tier <= Tier::L1
             && !self.lifted
-            && self.rule != SandboxDenial::RULE
+            && !self.opens_sandbox()
             && !self.effects.contains(&Effect::Elevate)
+    }
+
+    /// True if it opens the sandbox: what that denied a step, or a change that it put back.
+    pub fn opens_sandbox(&self) -> bool {
+        [SandboxDenial::RULE, SandboxDenial::PUT_BACK].contains(&self.rule.as_str())
     }
 
     /// Takes a deliberate approval: an L2, including one that settings lifted, and what runs

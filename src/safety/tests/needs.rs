@@ -410,9 +410,9 @@ fn only_steps_made_for_it_change_settings_and_hooks_of_the_repository() {
     for text in
         ["git config user.name x", "git clone x", "timeout 5 git remote add x y", "npx husky"]
     {
-        assert!(judged(text).launch.needs.repository, "{text}");
+        assert_eq!(judged(text).launch.needs.guarded, GuardedFiles::Nothing, "{text}");
     }
     for text in ["make", "npm test", "bash -c 'git config x y'", "find . -exec git config x y ;"] {
-        assert!(!judged(text).launch.needs.repository, "{text}");
+        assert_eq!(judged(text).launch.needs.guarded, GuardedFiles::All, "{text}");
     }
 }

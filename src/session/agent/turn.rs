@@ -145,6 +145,14 @@ struct Batch {
     total: usize,
     /// The step that checks the changes of the list.
     check_id: Option<String>,
+    /// The steps that would keep a change that was put back.
+    keeping: Vec<String>,
+}
+
+impl Batch {
+    fn keeps_change(&self, judged: &Assessment) -> bool {
+        self.keeping.contains(&judged.step.id)
+    }
 }
 
 /// The kind of input the turn is waiting for.
@@ -278,6 +286,7 @@ impl Turn {
                     self.skip_rest(words::SKIPPED, scene);
                 }
                 self.batch.total += kept.len();
+                self.batch.keeping.extend(kept.iter().map(|step| step.id.clone()));
                 kept.into_iter().rev().for_each(|step| self.batch.todo.push_front(step));
                 if let Some((held, denied)) = again {
                     return self.ask_to_open(held, denied);
@@ -353,7 +362,10 @@ impl Turn {
                 self.skip_rest(words::SKIPPED, scene);
                 self.advance(scene)
             }
-            Verdict::Ask(held) if self.batch.preapproved.covers(held.assessment()) => {
+            Verdict::Ask(held)
+                if self.batch.preapproved.covers(held.assessment())
+                    && !self.batch.keeps_change(held.assessment()) =>
+            {
                 self.run(held.approve(), None)
             }
             Verdict::Ask(held) => self.ask_about(PendingStep::Held(held), scene),
@@ -370,17 +382,26 @@ impl Turn {
         TurnAction::Run(Box::new(cleared))
     }
 
-    /// If the user wants to be asked at each step, unless they approved it in advance.
+    /// If it keeps a change that was put back, or the user wants to be asked at each step, unless
+    /// they approved it in advance.
     fn should_ask_anyway(&self, judged: &Assessment) -> bool {
-        self.limits.should_ask_at_each_step() && !self.batch.preapproved.covers(judged)
+        self.batch.keeps_change(judged)
+            || self.limits.should_ask_at_each_step() && !self.batch.preapproved.covers(judged)
     }
 
     fn ask_about(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
         let ahead = RemainingSteps::assess(&self.batch.todo, scene);
         let judged = door.assessment();
-        let grant = safety::suggest_grant(judged, scene).map(Box::new);
+        let grant = (!self.batch.keeps_change(judged))
+            .then(|| safety::suggest_grant(judged, scene).map(Box::new))
+            .flatten();
+        let risk = if self.batch.keeps_change(judged) {
+            safety::keeping_risk(&judged.risk)
+        } else {
+            safety::with_sandbox_reasons(judged, scene.policy)
+        };
         let question = Question::Step(StepQuestion {
-            risk: safety::with_sandbox_reasons(judged, scene.policy),
+            risk,
             rule: grant.as_ref().map(|grant| grant.rule.to_string()),
             rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
                 safety::describe_coverage(&grant.rule, Some(&grant.terms), &judged.cwd)

@@ -11,8 +11,8 @@ use std::time::SystemTime;
 
 use super::Sandbox;
 use super::readable_paths::is_recent;
-use avocet_core::protocol::{StepAction, Tier};
-use avocet_safety::{self as safety, Assessment, repository};
+use avocet_core::protocol::StepAction;
+use avocet_safety::{self as safety, Assessment, GuardedFiles, repository};
 
 /// The most that is kept, in bytes. What exceeds this is told by its length and time.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -27,7 +27,7 @@ const DEPTH: usize = 4;
 
 /// The files as they were when the first of the steps that run now began.
 #[derive(Debug, Default)]
-pub(super) struct GuardedFiles(Mutex<RunningSteps>);
+pub(super) struct GuardedState(Mutex<RunningSteps>);
 
 #[derive(Debug, Default)]
 struct RunningSteps {
@@ -38,20 +38,11 @@ struct RunningSteps {
     files: Files,
 }
 
-/// The files that a step may not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guarded {
-    All,
-    /// Those of repositories: the others come with a branch.
-    Repositories,
-    Nothing,
-}
-
 /// Guards the files for as long as a step runs.
 #[derive(Debug)]
 pub struct FileGuard {
     sandbox: Arc<Sandbox>,
-    guarded: Guarded,
+    guarded: GuardedFiles,
     is_counted: bool,
 }
 
@@ -89,26 +80,14 @@ impl Sandbox {
         by_hand: bool,
     ) -> (FileGuard, PutBack) {
         let needs = &judged.launch.needs;
-        let guarded = match () {
-            () if by_hand || needs.repository || needs.system => Guarded::Nothing,
-            () if needs.versioned => Guarded::Repositories,
-            () => Guarded::All,
-        };
+        let guarded = if by_hand || needs.system { GuardedFiles::Nothing } else { needs.guarded };
+        let find = |root: &Path| self.layers.guarded_paths(root);
         let mut running = self.guarded.lock();
-        let is_counted = judged.risk.tier != Tier::L0;
-        let put_back = if is_counted && running.count > 0 {
-            running.put_back(&|root| self.guarded_paths(root), Guarded::All)
-        } else {
-            PutBack::default()
-        };
-        if is_counted && (guarded != Guarded::Nothing || running.count > 0) {
-            running.begin(
-                &|root| self.guarded_paths(root),
-                self.roots(judged),
-                named_paths(judged),
-            );
+        let put_back = running.put_back(&find, GuardedFiles::All);
+        if guarded != GuardedFiles::Nothing || running.count > 0 {
+            running.begin(&find, self.roots(judged), named_paths(judged));
         }
-        let is_counted = is_counted && running.count > 0;
+        let is_counted = running.count > 0;
         drop(running);
         (FileGuard { sandbox: self, guarded, is_counted }, put_back)
     }
@@ -117,10 +96,6 @@ impl Sandbox {
         let written = judged.launch.writes.iter();
         let roots = written.chain([&self.paths.workspace]).filter(|root| root.is_absolute());
         roots.filter(|root| root.is_dir()).cloned().collect()
-    }
-
-    fn guarded_paths(&self, root: &Path) -> Vec<PathBuf> {
-        self.layers.guarded_paths(root)
     }
 }
 
@@ -134,7 +109,7 @@ impl FileGuard {
         if !std::mem::take(&mut self.is_counted) {
             return PutBack::default();
         }
-        let find = |root: &Path| self.sandbox.guarded_paths(root);
+        let find = |root: &Path| self.sandbox.layers.guarded_paths(root);
         let mut running = self.sandbox.guarded.lock();
         let put_back = running.put_back(&find, self.guarded);
         running.end(&find);
@@ -157,7 +132,7 @@ fn named_paths(judged: &Assessment) -> Vec<PathBuf> {
 
 type Find<'a> = &'a dyn Fn(&Path) -> Vec<PathBuf>;
 
-impl GuardedFiles {
+impl GuardedState {
     fn lock(&self) -> MutexGuard<'_, RunningSteps> {
         // A thread that broke off while it had the lock left every value whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -199,8 +174,8 @@ impl RunningSteps {
     }
 
     /// Puts back what changed since.
-    fn put_back(&self, find: Find<'_>, guarded: Guarded) -> PutBack {
-        if guarded == Guarded::Nothing {
+    fn put_back(&self, find: Find<'_>, guarded: GuardedFiles) -> PutBack {
+        if guarded == GuardedFiles::Nothing || self.count == 0 {
             return PutBack::default();
         }
         let now = self.read(find);
@@ -210,7 +185,7 @@ impl RunningSteps {
             .files
             .keys()
             .chain(now.keys().filter(|path| !self.files.contains_key(*path)))
-            .filter(|path| guarded == Guarded::All || is_in_repository(path))
+            .filter(|path| guarded == GuardedFiles::All || is_in_repository(path))
             .filter(|path| is_in_repository(path) || !self.is_named(path))
             .collect();
         let changed: Vec<_> = paths
@@ -452,235 +427,4 @@ fn write(root: &Path, path: &Path, was: &Content) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::built::LayerCache;
-    use super::*;
-
-    /// A step that begins now.
-    struct Begun(RunningSteps, LayerCache);
-
-    fn begin(root: &Path) -> Begun {
-        begin_with(root, &[])
-    }
-
-    fn begin_with(root: &Path, named: &[&str]) -> Begun {
-        let mut begun = Begun(RunningSteps::default(), LayerCache::default());
-        let named = named.iter().map(|name| root.join(name)).collect();
-        let layers = &begun.1;
-        begun.0.begin(&|root| layers.guarded_paths(root), vec![root.to_owned()], named);
-        begun
-    }
-
-    impl Begun {
-        fn put_back(&self, guarded: Guarded) -> PutBack {
-            self.0.put_back(&|root| self.1.guarded_paths(root), guarded)
-        }
-
-        fn names(&self) -> Vec<String> {
-            let root = self.0.roots.first().unwrap();
-            let done = self.put_back(Guarded::All);
-            let names = done.paths.iter().map(|path| path.strip_prefix(root).unwrap());
-            names.map(|name| name.to_string_lossy().into_owned()).collect()
-        }
-    }
-
-    fn contents(root: &Path) -> BTreeMap<PathBuf, Content> {
-        let files = begin(root).0.files;
-        files.into_iter().map(|(path, file)| (path, file.content)).collect()
-    }
-
-    fn repository() -> (tempfile::TempDir, PathBuf) {
-        let temp = tempfile::tempdir().unwrap();
-        let root = temp.path().canonicalize().unwrap();
-        for folder in
-            [".git/hooks", ".git/info", ".git/modules/lib/objects", ".git/modules/a/b/objects"]
-        {
-            fs::create_dir_all(root.join(folder)).unwrap();
-        }
-        for (name, text) in [
-            (".git/config", "[core]\n"),
-            (".git/hooks/pre-commit", "#!/bin/sh\n"),
-            (".git/modules/lib/config", "[core]\n"),
-            (".git/modules/a/b/config", "[core]\n"),
-        ] {
-            fs::write(root.join(name), text).unwrap();
-        }
-        (temp, root)
-    }
-
-    #[test]
-    fn every_change_of_settings_and_hooks_is_put_back_and_named() {
-        type Change = fn(&Path);
-        let changes: [(&str, Change); 9] = [
-            (".git/hooks/pre-push", |root| {
-                fs::write(root.join(".git/hooks/pre-push"), "x").unwrap()
-            }),
-            (".git/hooks/pre-commit", |root| {
-                fs::write(root.join(".git/hooks/pre-commit"), "x").unwrap()
-            }),
-            (".git/hooks/pre-commit", |root| {
-                let mode = Permissions::from_mode(0o755);
-                fs::set_permissions(root.join(".git/hooks/pre-commit"), mode).unwrap();
-            }),
-            (".git/config", |root| {
-                fs::write(root.join(".git/config"), "[core]\nfsmonitor=x\n").unwrap()
-            }),
-            (".git/config", |root| fs::remove_file(root.join(".git/config")).unwrap()),
-            (".git/info/attributes", |root| {
-                fs::write(root.join(".git/info/attributes"), "* filter=x").unwrap()
-            }),
-            (".git/modules/lib/config", |root| {
-                fs::write(root.join(".git/modules/lib/config"), "x").unwrap()
-            }),
-            (".git/modules/a/b/hooks/x", |root| {
-                fs::create_dir(root.join(".git/modules/a/b/hooks")).unwrap();
-                fs::write(root.join(".git/modules/a/b/hooks/x"), "x").unwrap();
-            }),
-            (".git/config", |root| {
-                fs::write(root.join("evil"), "x").unwrap();
-                fs::remove_file(root.join(".git/config")).unwrap();
-                symlink(root.join("evil"), root.join(".git/config")).unwrap();
-            }),
-        ];
-        for (name, change) in changes {
-            let (_temp, root) = repository();
-            let before = contents(&root);
-            let guarded = begin(&root);
-            change(&root);
-            assert_eq!(guarded.names(), [name]);
-            assert_eq!(contents(&root), before, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_folder_of_hooks_that_became_a_link_is_a_folder_again() {
-        let (_temp, root) = repository();
-        let guarded = begin(&root);
-        fs::create_dir(root.join("evil")).unwrap();
-        fs::write(root.join("evil/pre-push"), "x").unwrap();
-        fs::remove_dir_all(root.join(".git/hooks")).unwrap();
-        symlink("../evil", root.join(".git/hooks")).unwrap();
-        assert_eq!(guarded.names(), [".git/hooks", ".git/hooks/pre-commit"]);
-        assert!(is_folder(&root.join(".git/hooks")) && root.join("evil/pre-push").exists());
-        assert!(!root.join(".git/hooks/pre-push").exists());
-    }
-
-    #[test]
-    fn nothing_is_removed_or_written_where_a_link_leads() {
-        for link in
-            [".git/info", ".git/hooks", ".git/modules", ".git/modules/a", ".git/modules/lib"]
-        {
-            let (_temp, root) = repository();
-            let elsewhere = tempfile::tempdir().unwrap();
-            for folder in ["b", "a/b", "lib", "hooks"] {
-                fs::create_dir_all(elsewhere.path().join(folder)).unwrap();
-            }
-            for name in ["attributes", "config", "b/config", "pre-commit", "lib/config", "hooks/x"]
-            {
-                fs::write(elsewhere.path().join(name), "own").unwrap();
-            }
-            let guarded = begin(&root);
-            let before = contents(&root);
-            fs::remove_dir_all(root.join(link)).unwrap();
-            symlink(elsewhere.path(), root.join(link)).unwrap();
-            guarded.put_back(Guarded::All);
-            for name in ["attributes", "config", "b/config", "pre-commit", "lib/config", "hooks/x"]
-            {
-                let text = fs::read_to_string(elsewhere.path().join(name)).unwrap();
-                assert_eq!(text, "own", "{link} {name}");
-            }
-            assert!(!elsewhere.path().join("a/b/config").exists(), "{link}");
-            for (path, was) in before {
-                let Content::File { bytes, .. } = was else { panic!("{path:?}") };
-                assert_eq!(fs::read(&path).unwrap(), *bytes, "{link} {path:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_repository_that_became_a_pointer_leads_nowhere() {
-        let (_temp, root) = repository();
-        let guarded = begin(&root);
-        fs::rename(root.join(".git"), root.join("moved")).unwrap();
-        fs::write(root.join(".git"), "gitdir: evil\n").unwrap();
-        assert_eq!(guarded.names(), [".git"]);
-        assert!(!root.join(".git").exists());
-    }
-
-    #[test]
-    fn ordinary_work_in_a_repository_changes_nothing_that_is_guarded() {
-        let (_temp, root) = repository();
-        let guarded = begin(&root);
-        fs::write(root.join(".git/index"), "x").unwrap();
-        fs::write(root.join("a.rs"), "x").unwrap();
-        assert_eq!(guarded.names(), [""; 0]);
-    }
-
-    #[test]
-    fn files_that_others_follow_by_themselves_are_put_back_and_their_text_is_kept_for_a_question() {
-        let files = [
-            ".vscode/tasks.json",
-            ".envrc",
-            "AGENTS.md",
-            ".avocet/config.toml",
-            ".husky/pre-commit",
-            "web/.envrc",
-            "web/CLAUDE.md",
-            ".github/workflows/ci.yml",
-            ".mcp.json",
-            ".claude/settings.json",
-            "sub/.git/config",
-            "sub/.git/hooks/post-checkout",
-            ".hg/hgrc",
-        ];
-        for name in files {
-            for before in [None, Some("old")] {
-                let (_temp, root) = repository();
-                fs::create_dir_all(root.join("web")).unwrap();
-                fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-                before.iter().for_each(|text| fs::write(root.join(name), text).unwrap());
-                let guarded = begin(&root);
-                fs::write(root.join(name), "[core]\n\tfsmonitor = ./evil\n").unwrap();
-                let done = guarded.put_back(Guarded::All);
-                assert_eq!(done.paths, [root.join(name)]);
-                assert_eq!(done.texts.first().unwrap().1, "[core]\n\tfsmonitor = ./evil\n");
-                assert_eq!(fs::read_to_string(root.join(name)).ok().as_deref(), before, "{name}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_the_question_named_and_what_git_brings_or_notes_stays() {
-        let (_temp, root) = repository();
-        let guarded = begin_with(&root, &["AGENTS.md", ".vscode", "."]);
-        fs::create_dir(root.join(".vscode")).unwrap();
-        for name in ["AGENTS.md", ".vscode/tasks.json"] {
-            fs::write(root.join(name), "new").unwrap();
-        }
-        let branch = "[core]\n[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
-        fs::write(root.join(".git/config"), branch).unwrap();
-        assert_eq!(guarded.names(), [""; 0]);
-        fs::write(root.join(".envrc"), "new").unwrap();
-        assert_eq!(guarded.put_back(Guarded::Repositories), PutBack::default());
-        assert_eq!(guarded.names(), [".envrc"]);
-        let remote = "[core]\n[branch \"x\"]\n\tremote = https://evil.example\n";
-        fs::write(root.join(".git/config"), remote).unwrap();
-        assert_eq!(guarded.put_back(Guarded::Repositories).paths, [root.join(".git/config")]);
-    }
-
-    #[test]
-    fn a_linked_tree_guards_the_repository_that_it_belongs_to() {
-        let (_temp, root) = repository();
-        let own = root.join(".git/worktrees/side");
-        fs::create_dir_all(&own).unwrap();
-        fs::create_dir(root.join("side")).unwrap();
-        fs::write(own.join("commondir"), "../..\n").unwrap();
-        let pointer = format!("gitdir: {}\n", own.display());
-        fs::write(root.join("side/.git"), pointer).unwrap();
-        let guarded = begin(&root.join("side"));
-        fs::write(root.join(".git/hooks/pre-push"), "x").unwrap();
-        let done = guarded.put_back(Guarded::All);
-        assert_eq!(done.paths, [root.join(".git/hooks/pre-push")]);
-        assert!(!root.join(".git/hooks/pre-push").exists());
-    }
-}
+mod tests;

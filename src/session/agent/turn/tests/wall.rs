@@ -89,10 +89,9 @@ fn a_question_says_how_the_sandbox_confines_the_step() {
 
 #[test]
 fn a_file_that_was_put_back_is_asked_about_with_its_change_before_any_other_step() {
-    for (decision, next) in [
-        (Decision::Approve, "run file.write"),
-        (Decision::Reject { word: None }, "call"),
-    ] {
+    for (decision, next) in
+        [(Decision::Approve, "run file.write"), (Decision::Reject { word: None }, "call")]
+    {
         let mut bench = begun();
         bench.proposes(&["git add .", "ls"]);
         let action = bench.decides(Decision::Approve);
