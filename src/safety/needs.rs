@@ -328,21 +328,10 @@ fn without_wrappers<'a>(
 }
 
 /// Variables that change what a program says and not what it does.
+#[rustfmt::skip]
 const HARMLESS: &[&str] = &[
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-    "TZ",
-    "TERM",
-    "CI",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "CLICOLOR*",
-    "COLUMNS",
-    "LINES",
-    "AWS_PROFILE",
-    "AWS_REGION",
-    "AWS_DEFAULT_REGION",
+    "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR*", "COLUMNS",
+    "LINES", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION",
 ];
 
 /// The command that a step is, as the tables name it.

@@ -61,9 +61,6 @@ const PROGRAM_FOLDERS: &[&str] =
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 const MORE_DEVICES: &[&str] = &["/dev/tty", "/dev/ptmx", "/dev/shm"];
 
-/// The folders of users' homes; only the user's own is open.
-const HOMES: &[&str] = &["/home", "/Users"];
-
 /// Trees, and the inputs they were made from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trees {
@@ -71,6 +68,8 @@ pub(super) struct Trees {
     pub read: Vec<PathBuf>,
     /// Folders that were looked through, each with its state then.
     watched: Vec<(PathBuf, Stamp)>,
+    /// Places of the user, some of which may not be there yet.
+    named: Vec<(PathBuf, Option<Stamp>)>,
     /// False when some folder had too many entries.
     pub hides_all_credentials: bool,
     /// Our own folders, around which every entry is listed by itself, however many there
@@ -97,7 +96,7 @@ impl Trees {
     pub fn for_system(places: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(places);
         let closed = closed_to_automatic_steps(places);
-        let users = places.existing_toolchains();
+        let users = trees.watch_toolchains(places);
         let system = outermost(places::SYSTEM.iter().map(PathBuf::from).collect());
         let roots = system.iter().chain(&users);
         trees.read = roots.flat_map(|root| trees.cover_except(root, &closed)).collect();
@@ -123,7 +122,7 @@ impl Trees {
     pub fn for_approved(paths: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(paths);
         let closed = closed_paths(paths);
-        let users = paths.existing_toolchains();
+        let users = trees.watch_toolchains(paths);
         let system = outermost(places::SYSTEM.iter().map(PathBuf::from).collect());
         let roots = system.iter().chain(&users);
         trees.read = roots.flat_map(|root| trees.cover_except(root, &closed)).collect();
@@ -142,12 +141,21 @@ impl Trees {
         self.cover_except(root, &closed)
     }
 
+    /// The toolchains that are there. One that is made later, or another in its place, makes a new
+    /// list.
+    fn watch_toolchains(&mut self, paths: &SandboxPaths) -> Vec<PathBuf> {
+        let named = paths.user_places().into_iter();
+        self.named = named.map(|path| (path.clone(), identity(&path))).collect();
+        paths.existing_toolchains()
+    }
+
     /// Whether the list is still up to date.
     pub fn is_fresh(&self) -> bool {
         let made = self.scanned_at.unwrap_or(SystemTime::UNIX_EPOCH);
-        self.watched
-            .iter()
-            .all(|(folder, stamp)| read_stamp(folder) == Some(*stamp) && !is_recent(stamp.2, made))
+        self.named.iter().all(|(path, stamp)| identity(path) == *stamp)
+            && self.watched.iter().all(|(folder, stamp)| {
+                read_stamp(folder) == Some(*stamp) && !is_recent(stamp.2, made)
+            })
     }
 
     /// The trees that cover a folder except for the closed paths.
@@ -204,12 +212,16 @@ impl SandboxPaths {
         all
     }
 
-    /// Toolchains, caches and the settings of git, as far as they are there.
-    pub fn existing_toolchains(&self) -> Vec<PathBuf> {
+    /// Toolchains, caches and the settings of git, wherever they would be.
+    fn user_places(&self) -> Vec<PathBuf> {
         let users = self.places_of(places::BASE).chain(self.places_of(places::CACHES));
         let users = users.chain(files_named_by_git_config(self));
-        let users = users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self)));
-        let mut roots = outermost(users.collect());
+        users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self))).collect()
+    }
+
+    /// Those of them that are there.
+    pub fn existing_toolchains(&self) -> Vec<PathBuf> {
+        let mut roots = outermost(self.user_places());
         // A variable that names the home, or a folder above it, does not name a toolchain.
         roots.retain(|root| !self.home.starts_with(root) && !self.workspace.starts_with(root));
         roots
@@ -316,20 +328,11 @@ pub(super) fn can_be_granted(path: &Path, paths: &SandboxPaths) -> bool {
 }
 
 /// What runs at the start of the user's session.
+#[rustfmt::skip]
 const AUTOSTART: &[&str] = &[
-    ".config/autostart",
-    ".config/systemd",
-    ".config/environment.d",
-    ".config/fish",
-    ".config/zsh",
-    ".config/plasma-workspace",
-    ".config/git",
-    ".config/nvim",
-    ".local/share/applications",
-    ".local/share/dbus-1",
-    ".local/share/systemd",
-    "Library/LaunchAgents",
-    ".ssh",
+    ".config/autostart", ".config/systemd", ".config/environment.d", ".config/fish", ".config/zsh",
+    ".config/plasma-workspace", ".config/git", ".config/nvim", ".local/share/applications",
+    ".local/share/dbus-1", ".local/share/systemd", "Library/LaunchAgents", ".ssh",
 ];
 
 /// Creates those of our own folders that would be inside what a step writes to, before a
@@ -404,26 +407,11 @@ fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
     roots
 }
 
-/// Credentials, devices, other users' homes, our own folders. A link's target is closed
-/// with it.
+/// Credentials, homes of programs, our own folders. A link's target is closed with it.
 fn closed_paths(places: &SandboxPaths) -> Vec<PathBuf> {
-    let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes), ENTRIES_MOST)).flatten();
-    let others = homes.filter(|home| !places.home.starts_with(home));
-    // Programs for all users may be there, as if in another user's home.
-    let others = others.filter(|home| !PROGRAM_TREES.iter().any(|tree| home == Path::new(tree)));
     let mut closed = places.private_places();
-    closed.extend(others);
-    closed.push("/dev".into());
-    if let Some(entries) =
-        entries(&places.home, ENTRIES_MOST).filter(|all| all.len() <= ENTRIES_MOST)
-    {
-        closed.extend(entries.into_iter().filter(|entry| is_secret_name(entry)));
-    }
-    let targets: Vec<PathBuf> = closed
-        .iter()
-        .filter(|place| place.is_symlink())
-        .filter_map(|place| place.canonicalize().ok())
-        .collect();
+    let links = closed.iter().filter(|place| place.is_symlink());
+    let targets: Vec<PathBuf> = links.filter_map(|place| place.canonicalize().ok()).collect();
     closed.extend(targets);
     // Ours may be made later.
     closed.retain(|place| place.exists() || places.own.contains(place));
@@ -440,6 +428,13 @@ fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     let found = fs::read_dir(folder).ok()?.flatten();
     let plain = found.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     Some(plain.map(|entry| entry.path()).take(most.saturating_add(1)).collect())
+}
+
+/// Which file it is, and of one that is no folder also when it was changed.
+fn identity(path: &Path) -> Option<Stamp> {
+    let folder = path.is_dir();
+    read_stamp(path)
+        .map(|(device, inode, changed)| (device, inode, if folder { 0 } else { changed }))
 }
 
 pub(super) fn read_stamp(folder: &Path) -> Option<Stamp> {
@@ -545,6 +540,25 @@ mod tests {
             }
         }
         assert!(covers(&folder_again.read, &places.workspace.join("src/main.rs")));
+    }
+
+    #[test]
+    fn settings_and_caches_that_are_made_or_replaced_later_are_read() {
+        let (_temp, places) = home();
+        for list in [Trees::for_system, Trees::for_approved] {
+            let mut trees = list(&places);
+            // Folders of the system may be changing while this runs.
+            trees.watched.clear();
+            assert!(trees.is_fresh());
+            fs::write(places.home.join("new"), "[user]\n").unwrap();
+            fs::rename(places.home.join("new"), places.home.join(".gitconfig")).unwrap();
+            assert!(!trees.is_fresh());
+            let mut trees = list(&places);
+            trees.watched.clear();
+            fs::create_dir_all(places.home.join(".cargo/registry")).unwrap();
+            assert!(!trees.is_fresh());
+            fs::remove_dir_all(places.home.join(".cargo")).unwrap();
+        }
     }
 
     #[test]

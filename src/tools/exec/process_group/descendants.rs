@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, waitpid,
+};
 
 use super::daemons::DaemonRule;
 use super::{MARK, StepMark, limit};
@@ -20,6 +22,7 @@ const COMMAND_LINE: u64 = 256 * 1024;
 struct Process {
     pid: i32,
     parent: i32,
+    group: i32,
     session: i32,
     zombie: bool,
     /// It waits for something, or has ended.
@@ -82,6 +85,7 @@ pub(super) fn sweep(
 /// ends would outrun signals that kill what was listed.
 fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &DaemonRule) {
     let (mut seen, mut spared) = (BTreeSet::new(), BTreeSet::new());
+    let ours = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
     let mut quiet = 0;
     for _ in 0..STOPS {
         let mut found = false;
@@ -96,6 +100,11 @@ fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &Daem
             found = true;
             if let Some(pid) = Pid::from_raw(process.pid) {
                 let _ = kill_process(pid, Signal::STOP);
+            }
+            // None can be started in a group while a signal is sent to all of it.
+            let group = Pid::from_raw(process.group);
+            if let Some(group) = group.filter(|_| process.session != ours && spared.is_empty()) {
+                let _ = kill_process_group(group, Signal::STOP);
             }
         }
         quiet = if found { 0 } else { quiet + 1 };
@@ -387,12 +396,13 @@ fn process(stat: &str) -> Option<Process> {
     let mut fields = rest.split_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    let session = fields.nth(1)?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
     let threads = fields.nth(13)?.parse().ok()?;
     let since = fields.nth(1)?.parse().ok()?;
     let zombie = matches!(state, "Z" | "X");
     let waits = zombie || matches!(state, "S" | "T" | "t");
-    Some(Process { pid: pid.parse().ok()?, parent, session, zombie, waits, threads, since })
+    Some(Process { pid: pid.parse().ok()?, parent, group, session, zombie, waits, threads, since })
 }
 
 /// In its environment, which a program may clear, or in its limits, which none can.
