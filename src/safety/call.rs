@@ -151,6 +151,18 @@ impl<'a> Invocation<'a> {
         }
     }
 
+    /// Adds what listing the names in `text` means: less than reading what is there.
+    pub fn check_list(&self, text: &str, at: usize, findings: &mut Findings) {
+        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
+        let folder = scene.resolve(text, cwd);
+        let is_outside = paths::classify(text, cwd, scene) == PathClass::Outside;
+        if is_outside && scene.place.can_list(&folder) {
+            findings.launch.lists.push(folder);
+        } else {
+            self.check_read(text, at, findings);
+        }
+    }
+
     /// A path as a sentence names it: one of dots alone says too little.
     fn display_path(&self, text: &str) -> String {
         if !text.bytes().all(|byte| matches!(byte, b'.' | b'/')) {

@@ -294,6 +294,7 @@ fn check_operands(
             check_operand_count(call, &words, most, findings);
             words.iter().for_each(|(at, text)| call.check_read(text, *at, findings));
         }
+        Operands::Lists => words.iter().for_each(|(at, text)| call.check_list(text, *at, findings)),
         Operands::PatternThenReads(givers) => {
             let skip = usize::from(args::find_flag(tokens, givers).is_none());
             words.iter().skip(skip).for_each(|(at, text)| call.check_read(text, *at, findings));

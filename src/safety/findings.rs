@@ -164,6 +164,7 @@ impl Findings {
         self.launch.empty_folder |= part.launch.empty_folder;
         self.launch.reads.extend_from_slice(&part.launch.reads);
         self.launch.readable.extend_from_slice(&part.launch.readable);
+        self.launch.lists.extend_from_slice(&part.launch.lists);
         self.launch.writes.extend_from_slice(&part.launch.writes);
         self.by_language |= part.by_language;
     }

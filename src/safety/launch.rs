@@ -26,6 +26,8 @@ pub struct Launch {
     pub empty_folder: bool,
     /// Folders it may read as it may the workspace.
     pub readable: Vec<PathBuf>,
+    /// Folders whose names it lists, and no file of them.
+    pub lists: Vec<PathBuf>,
     /// Files and folders it reads that would stay closed: the user is asked about them by
     /// name.
     pub reads: Vec<PathBuf>,
@@ -62,15 +64,17 @@ impl Launch {
     /// Every fact as words, for the seal.
     pub(super) fn fingerprint_words(&self) -> Vec<String> {
         let paths = self.starts.iter().map(|program| &program.path).chain(&self.helpers);
-        let paths = paths.chain(&self.readable).chain(&self.reads).chain(&self.writes);
+        let paths = paths.chain(&self.readable).chain(&self.lists);
+        let paths = paths.chain(&self.reads).chain(&self.writes);
         let mut words: Vec<String> =
             paths.map(|path| path.to_string_lossy().into_owned()).collect();
         words.extend(self.inserted.iter().flat_map(|(at, arg)| [at.to_string(), arg.clone()]));
         words.push(format!(
-            "{} {} {} {} {} {} {:?} {}",
+            "{} {} {} {} {} {} {} {:?} {}",
             self.starts.len(),
             self.helpers.len(),
             self.readable.len(),
+            self.lists.len(),
             self.reads.len(),
             self.writes.len(),
             self.inserted.len(),

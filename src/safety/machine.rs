@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::places;
 use super::redact::Redactor;
 use avocet_core::text::encoding::FileEncoding;
 
@@ -51,6 +52,14 @@ impl Workspace {
     /// Whether a path may be read as the workspace is.
     pub fn can_read(&self, path: &Path) -> bool {
         self.contains(path) || self.readable.iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// Whether the names in a folder outside are no secret: those around the workspace, but
+    /// for the home, and those of the system.
+    pub fn can_list(&self, folder: &Path) -> bool {
+        let is_around = self.workspace.ancestors().any(|above| above == folder);
+        is_around && !self.home.starts_with(folder)
+            || places::LISTED.iter().any(|listed| folder == Path::new(listed))
     }
 }
 

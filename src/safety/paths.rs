@@ -16,7 +16,8 @@ use avocet_core::protocol::{Effect, Tier};
 pub enum PathClass {
     /// The workspace, or `/dev/null`.
     Inside,
-    /// Machine data anybody may read, and the repository around the workspace.
+    /// Machine data anybody may read, sources of dependencies, the repository around the
+    /// workspace.
     Public,
     /// A file of the workspace that usually holds credentials.
     Sensitive,
@@ -194,7 +195,7 @@ fn classify_location(path: &Path, scene: PolicyContext<'_>) -> PathClass {
         if is_credential_path(inner) { PathClass::Sensitive } else { PathClass::Inside }
     } else if is_credential_path(path) {
         PathClass::Secret
-    } else if place.can_read(path) {
+    } else if place.can_read(path) || is_reference(path, place) {
         PathClass::Public
     } else {
         PathClass::Outside
@@ -287,7 +288,19 @@ fn is_system_secret(path: &Path, place: &Workspace) -> bool {
 
 fn is_public(path: &Path) -> bool {
     PUBLIC.iter().any(|public| path == Path::new(public))
-        || PUBLIC_FOLDERS.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Whether it is a file to look things up in, and nobody's own: of the system's libraries, of a
+/// toolchain, of the sources of a dependency. The sandbox opens these places to every step.
+fn is_reference(path: &Path, place: &Workspace) -> bool {
+    let holds = |folder: &Path| {
+        // A variable that names the home, or a folder above it, does not name a toolchain.
+        let general = place.home.starts_with(folder) || place.workspace.starts_with(folder);
+        path.starts_with(folder) && !general && !folder.ends_with("bin")
+    };
+    let of_user = places::places_of(places::BASE).chain(places::places_of(places::CACHES));
+    places::LIBRARIES.iter().any(|folder| path.starts_with(folder))
+        || of_user.filter_map(|of| of.resolve(&place.home, &place.moved)).any(|of| holds(&of))
 }
 
 fn is_user_name(text: &str) -> bool {
@@ -313,5 +326,3 @@ const PUBLIC: &[&str] = &[
     "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime",
     "/proc/filesystems",
 ];
-const PUBLIC_FOLDERS: &[&str] =
-    &["/usr/include", "/usr/share/doc", "/usr/share/dict", "/usr/share/zoneinfo"];

@@ -91,12 +91,29 @@ pub const SYSTEM: &[&str] = &[
     "/run/NetworkManager/resolv.conf", "/run/nscd", "/run/utmp",
 ];
 
+/// Those of them whose files anybody may read: libraries with their sources, documentation. The
+/// folders of programs are not among them.
+#[rustfmt::skip]
+pub const LIBRARIES: &[&str] = &[
+    "/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/src",
+    "/usr/local/include", "/usr/local/lib", "/usr/local/lib64", "/usr/local/share", "/usr/local/src",
+    "/lib", "/lib32", "/lib64", "/nix/store",
+];
+
+/// Folders whose names are no secret.
+#[rustfmt::skip]
+pub const LISTED: &[&str] = &[
+    "/", "/tmp", "/private/tmp", "/var/tmp", "/private/var/tmp", "/opt", "/usr", "/usr/bin", "/usr/sbin", "/usr/local",
+    "/usr/local/bin", "/usr/local/sbin", "/bin", "/sbin",
+];
+
 /// Toolchains and settings that every step may read. A row that names programs is written by
 /// these, where the step is one of them.
 #[rustfmt::skip]
 pub const BASE: &[PlaceRow] = &[
     row("", &[home(".gitconfig"), movable("XDG_CONFIG_HOME", ".config", "git/config"), movable("XDG_CONFIG_HOME", ".config", "git/ignore"), movable("XDG_CONFIG_HOME", ".config", "git/attributes"),
-        home(".gitignore"), home(".gitignore_global"), home(".gitattributes"), home(".mailmap"), home(".ignore"), home(".inputrc"), home(".terminfo")]),
+        home(".gitignore"), home(".gitignore_global"), home(".gitattributes"), home(".mailmap"), home(".ignore"), home(".inputrc"), home(".terminfo"),
+        home(".shellcheckrc"), movable("XDG_CONFIG_HOME", ".config", "shellcheckrc")]),
     row("", &[movable("CARGO_HOME", ".cargo", "config"), movable("CARGO_HOME", ".cargo", "config.toml"), movable("CARGO_HOME", ".cargo", "env")]),
     row("cargo.install cargo.uninstall rustup", &[movable("CARGO_HOME", ".cargo", "bin"), movable("CARGO_HOME", ".cargo", ".crates.toml"), movable("CARGO_HOME", ".cargo", ".crates2.json")]),
     row("rustup", &[movable("RUSTUP_HOME", ".rustup", "")]),

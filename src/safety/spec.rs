@@ -83,6 +83,8 @@ pub enum Operands {
     Text,
     /// Files it reads, at most so many.
     Reads(usize),
+    /// Files and folders whose names it lists.
+    Lists,
     /// A pattern, unless one of these flags gave it, then files it reads.
     PatternThenReads(&'static str),
     /// Files it makes, changes or removes.

@@ -7,7 +7,7 @@
 //!
 //! | | *read*: a step that runs by itself (L0) | *work*: an approved one, a piece of a template |
 //! |---|---|---|
-//! | reads | the workspace and its repository, the system, toolchains, git's settings | the same, caches where it runs code, and what the user was shown |
+//! | reads | the workspace and its repository, the system, toolchains, git's settings, names in a folder that `ls` is given | the same, caches where it runs code, and what the user was shown |
 //! | credentials | none, in the workspace neither | those its row names, and what the user was asked about by name |
 //! | our own folders | no | no |
 //! | writes | its own temporary folder, `/dev/null` | a temporary folder, the workspace, folders the user added, the caches and homes of its program |
@@ -461,6 +461,7 @@ fn read_profile(judged: &Assessment) -> Profile {
         programs: programs.map(|program| program.path.clone()).collect(),
         helpers: launch.helpers.clone(),
         readable: launch.readable.clone(),
+        lists: launch.lists.clone(),
         compares_tracked_files: compares,
         reads_git_settings: git,
         netlink: launch.needs.netlink,

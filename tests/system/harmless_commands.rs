@@ -20,15 +20,57 @@ use tokio_util::sync::CancellationToken;
 use crate::support::skip::{Reason, skip};
 
 const DAY: &str = include_str!("../fixtures/day.txt");
+const READING: &str = include_str!("../fixtures/reading.txt");
 
 /// What lies behind links and in files of credentials.
 const CLOSED: &str = "CLOSED-TO-STEPS";
 
 /// Programs whose forms are tried here; the rows of the others are tried elsewhere.
 const TRIED: &[&str] = &[
-    "awk", "find", "tar", "unzip", "zipinfo", "zcat", "gzip", "xz", "xzcat", "bzcat", "ar", "less",
-    "more", "man", "jq", "yq", "env", "printenv", "command", "type", "openssl", "netstat", "cargo",
-    "rustc", "npm", "npx", "pip", "pip3", "go", "java", "sqlite3", "psql", "pytest", "git", "who",
+    "awk",
+    "find",
+    "tar",
+    "unzip",
+    "zipinfo",
+    "zcat",
+    "gzip",
+    "xz",
+    "xzcat",
+    "bzcat",
+    "ar",
+    "less",
+    "more",
+    "man",
+    "jq",
+    "yq",
+    "env",
+    "printenv",
+    "command",
+    "type",
+    "openssl",
+    "netstat",
+    "cargo",
+    "rustc",
+    "npm",
+    "npx",
+    "pip",
+    "pip3",
+    "go",
+    "java",
+    "sqlite3",
+    "psql",
+    "pytest",
+    "git",
+    "who",
+    "python",
+    "python3",
+    "rustup",
+    "rustfmt",
+    "gofmt",
+    "shellcheck",
+    "jar",
+    "rg",
+    "grep",
 ];
 
 /// Lines beyond the day: what a name of a file could bring in.
@@ -195,7 +237,10 @@ async fn read_only_commands_change_nothing_and_show_nothing_protected() {
     let exec = desk.exec(&system);
     let before = desk.files();
     let day = DAY.lines().filter_map(|line| line.strip_prefix("local").map(str::trim));
-    let day = day.filter(|line| TRIED.contains(&line.split(' ').next().unwrap_or_default()));
+    let reading = READING.lines().filter_map(|line| Some(line.split_once(' ')?.1.trim()));
+    let day = day
+        .chain(reading)
+        .filter(|line| TRIED.contains(&line.split(' ').next().unwrap_or_default()));
     let mut count = 0;
     for line in day.chain(MORE.iter().copied()) {
         let Some(seen) = run_line(&desk, &system, &exec, line).await else {

@@ -31,6 +31,8 @@ mod jobs;
 #[cfg(unix)]
 mod programs;
 #[cfg(unix)]
+mod reading;
+#[cfg(unix)]
 mod repositories;
 #[cfg(unix)]
 mod sandbox;

@@ -28,9 +28,9 @@ const PACKED: &[u8] = &[
 ];
 
 /// A workspace, and where the user's programs lie.
-struct ProgramFixture {
+pub struct ProgramFixture {
     _root: tempfile::TempDir,
-    workspace: PathBuf,
+    pub workspace: PathBuf,
     home: PathBuf,
     own: PathBuf,
     system: System,
@@ -43,7 +43,7 @@ impl ProgramFixture {
         ProgramFixture::at(&std::env::temp_dir(), &home, extra)
     }
 
-    fn at(above: &Path, home: &Path, extra: &[PathBuf]) -> ProgramFixture {
+    pub fn at(above: &Path, home: &Path, extra: &[PathBuf]) -> ProgramFixture {
         let root = tempfile::tempdir_in(above).unwrap();
         let at = root.path().canonicalize().unwrap();
         let workspace = at.join("ws");
@@ -58,7 +58,7 @@ impl ProgramFixture {
         ProgramFixture { _root: root, workspace, home, own: at.join("own"), system }
     }
 
-    fn judge(&self, words: &[&str]) -> Verdict {
+    pub fn judge(&self, words: &[&str]) -> Verdict {
         let place = Workspace::new(self.workspace.clone(), self.home.clone());
         let policy = Policy::default();
         let scene = PolicyContext { policy: &policy, place: &place, world: &self.system };
@@ -92,7 +92,7 @@ impl ProgramFixture {
         }
     }
 
-    fn exec(&self, setting: SandboxMode) -> (Exec, SandboxStatus) {
+    pub fn exec(&self, setting: SandboxMode) -> (Exec, SandboxStatus) {
         let sandbox = Arc::new(Sandbox::new(setting, self.places()));
         let shelter = sandbox.status();
         let kept = ["RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "RUSTUP_TOOLCHAIN"];
@@ -112,7 +112,7 @@ impl ProgramFixture {
 
     /// What each line does inside, against what it does outside. Answers with the number
     /// of lines that ran.
-    async fn assert_same_in_sandbox(&self, lines: &[&str]) -> usize {
+    pub async fn assert_same_in_sandbox(&self, lines: &[&str]) -> usize {
         let ((held, shelter), (free, _)) =
             (self.exec(SandboxMode::Read), self.exec(SandboxMode::Off));
         if shelter == SandboxStatus::Absent {
@@ -137,7 +137,7 @@ impl ProgramFixture {
     }
 }
 
-async fn run(exec: &Exec, step: Cleared) -> Observation {
+pub async fn run(exec: &Exec, step: Cleared) -> Observation {
     let (output, _live) = unbounded_channel();
     exec.run(step, RunControl::new(CancellationToken::new(), output)).await
 }

@@ -27,7 +27,8 @@ const RUNS: &[Effect] = &[Effect::Exec, Effect::Write];
 /// `name=value`, where the value is text and nothing else in any of them.
 fn is_plain_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, value)| {
-        is_name(name) && !RESERVED.contains(&name) && !value.starts_with('@')
+        let settable = !RESERVED.contains(&name) && name != "FILENAME";
+        is_name(name) && settable && !value.starts_with('@')
     })
 }
 
@@ -194,9 +195,14 @@ impl<'a> AwkParser<'a> {
         if RESERVED.contains(&word) {
             return None;
         }
-        let behind = self.rest.get(end..)?;
-        let called = behind.trim_start_matches([' ', '\t']).starts_with('(');
+        let behind = self.rest.get(end..)?.trim_start_matches([' ', '\t']);
+        let called = behind.starts_with('(');
         let (last, known) = match word {
+            // Its value may be shown and compared; what setting it does, awks do not agree on.
+            "FILENAME" => {
+                let is_set = behind.starts_with(['=', '+', '-', '*', '/', '%', '^']);
+                (LastToken::Closed, !called && (behind.starts_with("==") || !is_set))
+            }
             "print" | "printf" => {
                 self.prints = true;
                 (LastToken::Open, true)
@@ -273,7 +279,7 @@ fn set_end(set: &str) -> Option<usize> {
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
     "system", "getline", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "function",
-    "func", "close", "FILENAME", "use", "namespace", "awk", "include", "load", "eval",
+    "func", "close", "use", "namespace", "awk", "include", "load", "eval",
 ];
 
 #[rustfmt::skip]
@@ -323,6 +329,9 @@ mod tests {
             "$2 == \"x\" || $2 != \"y\"",
             "{ for (i = 1; i <= NF; i++) s += $i } END { print s }",
             "/[[:digit:]]+/ { print }",
+            "/x/ {print FILENAME \":\" FNR \": \" $0}",
+            "{n[FILENAME]++} END {for (f in n) print f, n[f]}",
+            "FILENAME == \"a.txt\"",
         ] {
             assert!(is_plain_awk(program), "{program}");
         }
@@ -345,6 +354,10 @@ mod tests {
             "BEGIN{print ENVIRON[\"HOME\"]}",
             "BEGIN{ARGV[1]=\"/etc/passwd\"; ARGC=2}",
             "BEGIN{FILENAME=\"x\"}",
+            "BEGIN{FILENAME = \"x\"}",
+            "BEGIN{FILENAME += 1}",
+            "{print > FILENAME}",
+            "{while ((getline x < FILENAME) > 0) print x}",
             "@load \"filefuncs\"",
             "@include \"x\"",
             "BEGIN{f=\"system\"; @f(\"id\")}",
@@ -388,7 +401,7 @@ mod tests {
     #[test]
     fn only_plain_names_are_assigned() {
         assert!(is_plain_assignment("n=5") && is_plain_assignment("FS=:"));
-        for text in ["n", "ENVIRON=1", "1=2", "x=@/a/", "a b=1"] {
+        for text in ["n", "ENVIRON=1", "FILENAME=x", "1=2", "x=@/a/", "a b=1"] {
             assert!(!is_plain_assignment(text), "{text}");
         }
     }

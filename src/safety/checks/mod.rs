@@ -18,6 +18,7 @@ mod git;
 mod jq;
 pub mod lines;
 mod pathspec;
+mod project;
 mod recursive;
 mod remote;
 mod sed;
@@ -38,6 +39,10 @@ pub use git::{
 pub use jq::{jq, unnamed};
 pub use lines::git_config;
 pub use pathspec::{git_grep, git_object, git_paths, git_stash};
+pub use project::{
+    cargo_fmt, cargo_reads, git_submodules, jar_lists, npm_reads, npm_setting, python_json,
+    rust_toolchain, rustc_explain,
+};
 pub use recursive::{diff, grep, ls, rg};
 pub use remote::{destroys, docker, forge, prune};
 pub use sed::sed;

@@ -91,10 +91,13 @@ fn escape_glob(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '?' }).collect()
 }
 
-/// `ls -LR`: goes through the folders that links lead to.
+/// `ls -R`: goes through the folders, and with `-L` those that links lead to.
 pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let deep = args::find_flag(tokens, "-R|--recursive").is_some();
-    if let (true, Some(token)) = (deep, args::find_flag(tokens, "-L|--dereference")) {
+    if args::find_flag(tokens, "-R|--recursive").is_none() {
+        return;
+    }
+    operands(tokens).for_each(|(at, text)| call.check_read(text, at, findings));
+    if let Some(token) = args::find_flag(tokens, "-L|--dereference") {
         let text = call.args.get(token.at).map_or("", String::as_str);
         let say = words::FOLLOWS_LINKS.with("arg", excerpt(text));
         call.ask("follow", say, token.at, OUT, findings);
@@ -167,34 +170,84 @@ fn add_split_finding(call: &Invocation<'_>, at: usize, findings: &mut Findings) 
     call.ask("pieces", say, at, &[Effect::Secret], findings);
 }
 
-/// Whether every way through a pattern spells out at least two signs in a row.
+/// Whether every way through a pattern spells out at least two signs in a row, or a letter in
+/// front of a number: `v[0-9.]+`.
 fn spells_out(pattern: &str) -> bool {
-    let optional = [")?", ")*", "){", "\\K", "(?"].iter().any(|part| pattern.contains(part));
-    !optional && pattern.split(['|', '\n']).all(|way| longest_literal_run(way) > 1)
+    let mut ways = pattern.split(['|', '\n']);
+    !MAY_VANISH.iter().any(|part| pattern.contains(part))
+        && ways.all(|way| literal_run(way).is_some_and(|run| run > 1) || is_marked_number(way))
 }
 
-/// The longest run of letters and digits that a pattern spells out.
-fn longest_literal_run(way: &str) -> usize {
+/// A group that may be left out, or that only looks; a start that is not printed.
+const MAY_VANISH: &[&str] = &[")?", ")*", "){", ")\\?", ")\\{", "\\K", "(?"];
+
+/// `v[0-9.]+`: no other sign of a key is printed with it.
+fn is_marked_number(way: &str) -> bool {
+    const NUMBERS: &[&str] = &["[0-9]+", "[0-9.]+", "[.0-9]+", "[\\d.]+", "\\d+", "\\."];
+    let mut rest =
+        way.strip_prefix(|c: char| c.is_ascii_alphabetic()).filter(|rest| !rest.is_empty());
+    while let Some(text) = rest.filter(|text| !text.is_empty()) {
+        rest = NUMBERS.iter().find_map(|part| text.strip_prefix(part));
+    }
+    rest.is_some()
+}
+
+/// The longest run of signs that a pattern spells out, in each of its dialects. `None`: they
+/// may read it differently.
+fn literal_run(way: &str) -> Option<usize> {
     let (mut longest, mut now) = (0_usize, 0_usize);
-    let mut rest = way.chars().peekable();
-    let mut inside = false;
-    while let Some(c) = rest.next() {
-        let repeated = matches!(rest.peek(), Some('*' | '?' | '{' | '\\'));
-        match c {
+    let mut rest = way;
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..)?;
+        let spelled = match c {
             '\\' => {
-                rest.next();
-                now = 0;
+                let sign = rest.chars().next().unwrap_or('(');
+                rest = rest.get(sign.len_utf8()..).unwrap_or_default();
+                if sign == '{' {
+                    rest = rest.get(rest.find('}')? + 1..)?;
+                } else if sign.is_alphanumeric() && !"dDsSwWbB".contains(sign) {
+                    // `\x41`, `\p{Alpha}`.
+                    return None;
+                }
+                PROTECTED.contains(sign)
             }
-            '[' => inside = true,
-            ']' => (inside, now) = (false, 0),
-            _ if inside => now = 0,
-            c if (c.is_alphanumeric() || matches!(c, '_' | '-' | ' ')) && !repeated => now += 1,
-            _ => now = 0,
-        }
+            '[' => {
+                rest = rest.get(set_length(rest)?..)?;
+                false
+            }
+            '{' => {
+                rest = rest.get(rest.find('}')? + 1..)?;
+                false
+            }
+            c => c.is_alphanumeric() || SPELLED.contains(c),
+        };
+        let behind = rest.strip_prefix('\\').unwrap_or(rest);
+        now = if spelled && !behind.starts_with(['*', '?', '{']) { now + 1 } else { 0 };
         longest = longest.max(now);
     }
-    longest
+    Some(longest)
 }
+
+/// How long the rest of a set of signs is, whose `]` every dialect takes for its end.
+fn set_length(rest: &str) -> Option<usize> {
+    let start = usize::from(rest.starts_with('^'));
+    let mut at = start;
+    loop {
+        let rest = rest.get(at..)?;
+        match rest.chars().next()? {
+            ']' if at > start => return Some(at + 1),
+            ']' => return None,
+            '[' => at += rest.strip_prefix("[:")?.find(":]")? + 4,
+            // To some the `]` after it is a sign like others.
+            '\\' if rest.starts_with("\\]") => return None,
+            c => at += c.len_utf8(),
+        }
+    }
+}
+
+/// Signs that stand for themselves in every dialect, and those that do after a `\`.
+const SPELLED: &str = "_- \"':/=@,;#%&!~";
+const PROTECTED: &str = "-./\":=@,#%&!~$[]*";
 
 /// `diff` of folders: it follows the links in them, and reads every file.
 pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
@@ -283,9 +336,14 @@ fn find_escape(call: &Invocation<'_>, text: &str, deep: bool) -> Option<String> 
 mod tests {
     use super::*;
 
+    #[rustfmt::skip]
+    const WHOLE: &[&str] = &[
+        "TODO", "fn [a-z_]+", "v[0-9]+ab", "TODO|FIXME", "foo.*bar", "class \\w+", "v[0-9.]+", "v\\d+\\.\\d+", "--[a-z-]+", "\\-\\-[a-z-]+", "\"version\": \"[^\"]+\"", "https://[^ ]+", "@scope/[a-z]+|ab", "\\.\\/[a-z]{2,9}",
+    ];
+
     #[test]
     fn patterns_of_single_signs_are_distinguished_from_those_that_spell_something_out() {
-        for whole in ["TODO", "fn [a-z_]+", "v[0-9]+ab", "TODO|FIXME", "foo.*bar", "class \\w+"] {
+        for whole in WHOLE {
             assert!(spells_out(whole), "{whole}");
         }
         for pieces in [
@@ -295,17 +353,38 @@ mod tests {
             "\\w",
             "[^ ]",
             ".{8}",
+            ".{16}",
+            "[a-z]{10,20}",
+            ".\\{16\\}",
             "TODO|.",
             "(abc)?.",
+            "\\(abc\\)\\?.",
+            "\\(abc\\)\\{0\\}.",
             "a*",
             "ab?",
             "x",
             "(?<=abc).",
             "abc.*\\K.",
             "[abc]",
+            "[]abc]",
+            "[^]abc]",
+            "[a\\]bc]",
+            "[a[bc]de]",
             "[[:alnum:]]",
+            "[[:alnum:]abc]",
             "a\\?b\\?",
             "(abc){0}.",
+            "\\x41",
+            "\\p{Alphabetic}",
+            "\\pL",
+            "\\Qa\\E",
+            "\\101",
+            "v[0-9.]*",
+            "-[a-z]=\\w+",
+            "@[a-z]+/[a-z]+",
+            "v[0-9a]+",
+            "v",
+            "a.",
             "",
         ] {
             assert!(!spells_out(pieces), "{pieces}");

@@ -36,6 +36,19 @@ pub(super) fn classify_index(bytes: &[u8]) -> Option<Tracked> {
     })
 }
 
+/// The repositories within the repository, by their paths; `None` as for [`classify_index`].
+pub(super) fn submodules(bytes: &[u8]) -> Option<Vec<PathBuf>> {
+    NAMES.into_iter().find_map(|name| {
+        let mut found = Vec::new();
+        read_entries(bytes, name, |entry| {
+            if entry.kind == SUBMODULE {
+                found.push(PathBuf::from(String::from_utf8_lossy(entry.path).as_ref()));
+            }
+        })?;
+        Some(found)
+    })
+}
+
 /// A tracked file as git last saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrackedFile {

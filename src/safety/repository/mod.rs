@@ -153,6 +153,19 @@ impl RepositorySettings {
         }
     }
 
+    /// The folders of the submodules; `None` as for [`Self::classify_tracked`].
+    pub fn submodules(&self, world: &dyn Machine) -> Option<Vec<PathBuf>> {
+        let Some((index, (tree, _))) = self.index().zip(self.work_trees.first()) else {
+            return Some(Vec::new());
+        };
+        let paths = match world.read(index, index::MOST) {
+            Contents::Missing => Some(Vec::new()),
+            Contents::Bytes(bytes) => index::submodules(&bytes),
+            Contents::Unreadable => None,
+        };
+        Some(paths?.iter().map(|path| tree.join(path)).collect())
+    }
+
     /// Where a `.git` leads that is no folder of the tree, and what its objects come from: the
     /// user is asked about these by name.
     pub fn asked_places(&self) -> impl Iterator<Item = &PathBuf> {

@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Spec] = &[
             Spec::ask("run run-script test t start stop restart build dev lint format check exec x dlx create init", words::RUNS_PROJECT, INSTALL).keeps(&["npm test", "npm run build", "yarn build"]),
             Spec::refuse("publish unpublish deprecate", words::PUBLISHES, FAR).keeps(&["npm publish"]),
             Spec::refuse("login logout adduser token owner access", words::LOGS_IN, &[Secret, Network]).keeps(&["npm login"]),
-            Spec::ask("ls list outdated view info why explain audit config pkg root bin prefix doctor fund search", words::READS_PROJECT, &[Network]).keeps(&["npm ls", "npm outdated"]),
+            Spec::ask("ls list outdated view info why explain audit config pkg root bin prefix doctor fund search", words::READS_PROJECT, &[Network]).keeps(&["npm ls ./x", "npm config set a b", "npm pkg set a=b", "npm outdated"]),
         ])
         .keeps(&["npm", "npm nobody"]),
     Spec::ask("npx pnpx bunx uvx pipx dlx corepack volta nvm fnm asdf mise rtx pyenv rbenv nodenv goenv jenv sdk conda mamba micromamba nix nix-shell nix-env nix-build nix-store guix devbox direnv rustup brew port apt-cache snap flatpak mas winget scoop choco", words::RUNS_FETCHED, INSTALL).check(wrappers::dash_c).values("-c=text --call=text -p=text --package=text")
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("apt apt-get aptitude dpkg yum dnf zypper rpm pacman yay paru apk emerge xbps-install eopkg pkg pkgin opkg swupd slackpkg installpkg softwareupdate installer", words::CHANGES_PACKAGES, &[Write, Network, Elevate]).keeps(&["apt install x", "pacman -Syu", "apt update"]),
     Spec::ask("node nodejs deno bun ts-node tsx", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments).quiet(&["--version", "-v"]).keeps(&["node x.js", "node -e 1", "bun -e 1"]),
     Spec::ask("python python2 python3 python3.* python2.* pypy pypy3 ipython jupyter", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments).quiet(&["--version", "-V"])
-        .keeps(&["python3 -c 1", "python3 x.py", "python3 -m json.tool", "python -m http.server"]),
+        .keeps(&["python3 -c 1", "python3 x.py", "python3 -m json.tool a.json b.json", "python3 x.py -m json.tool", "python -m http.server"]),
     Spec::ask("perl ruby php lua luajit Rscript R julia java groovy scala kotlin ghci runghc runhaskell irb swift elixir racket guile sbcl clisp ocaml octave gnuplot node-gyp pwsh powershell raku dart crystal nim jshell m4 bc dc gforth wasmtime wasmer maxima sage", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments)
         .quiet(&["--version"])
         .keeps(&["perl -e 1", "ruby x.rb", "java -jar x.jar", "Rscript -e 1", "php -r 1"]),
@@ -42,10 +42,10 @@ pub(super) const ROWS: &[Spec] = &[
             Spec::refuse("publish yank owner", words::PUBLISHES, FAR).keeps(&["cargo publish"]).raised(&[]),
             Spec::refuse("login logout", words::LOGS_IN, &[Secret, Network]).keeps(&["cargo login"]),
             Spec::ask("install uninstall add remove rm update fetch vendor generate-lockfile", words::INSTALLS, INSTALL).keeps(&["cargo install x", "cargo add serde"]),
-            Spec::ask("build b check c test t run r bench doc clippy fmt fix clean new init miri nextest expand llvm-cov tree metadata package rustc rustdoc watch audit deny machete outdated insta tarpaulin", words::RUNS_PROJECT, BUILD).keeps(&["cargo build", "cargo test x", "cargo fmt", "cargo metadata"]),
+            Spec::ask("build b check c test t run r bench doc clippy fmt fix clean new init miri nextest expand llvm-cov tree metadata locate-project pkgid read-manifest package rustc rustdoc watch audit deny machete outdated insta tarpaulin", words::RUNS_PROJECT, BUILD).keeps(&["cargo build", "cargo test x", "cargo fmt", "cargo fmt -p --check", "cargo fmt -- --config-path x --check", "cargo metadata", "cargo metadata --no-deps -Zunstable-options", "cargo --config x.toml metadata --no-deps", "cargo +nightly fmt --check"]),
         ])
         .keeps(&["cargo", "cargo nobody"]),
-    Spec::ask("rustc rustfmt rustdoc clippy-driver miri bindgen cbindgen wasm-pack trunk sqlx diesel sea-orm-cli tauri", words::RUNS_PROJECT, BUILD).keeps(&["rustc main.rs", "rustc -C linker=./evil.sh main.rs"]),
+    Spec::ask("rustc rustfmt rustdoc clippy-driver miri bindgen cbindgen wasm-pack trunk sqlx diesel sea-orm-cli tauri", words::RUNS_PROJECT, BUILD).keeps(&["rustc main.rs", "rustc --explain x", "rustfmt main.rs", "rustc -C linker=./evil.sh main.rs"]),
     Spec::ask("go gofmt goimports golangci-lint gopls dlv staticcheck", words::RUNS_PROJECT, INSTALL).posix().subs(&[
         Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version -m x"]),
     ]).keeps(&["go nobody"]),

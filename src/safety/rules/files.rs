@@ -1,7 +1,7 @@
 //! Programs that show files and folders.
 
 use super::super::checks;
-use super::super::spec::Operands::{Named, PatternThenReads, Reads, Text};
+use super::super::spec::Operands::{Lists, Named, PatternThenReads, Reads, Text};
 use super::super::spec::{Danger, Spec};
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect::{Exec, Outside, Resource, Write};
@@ -19,10 +19,10 @@ pub(super) const ROWS: &[Spec] = &[
                 --group-directories-first --dereference-command-line-symlink-to-dir -@ -e -O -T -W")
         .values("--block-size=text --color=?text --classify=?text --format=text --hide=text --hyperlink=?text --indicator-style=text \
                  -I=path --ignore=text --quoting-style=text --sort=text --time=text --time-style=text --tabsize=text -w=path --width=text")
-        .operands(Reads(ANY))
+        .operands(Lists)
         .check(checks::ls)
-        .keeps(&["ls", "ls -la src", "ls --color=never -1 src docs", "ls --hyperlink=always", "ls -w 80", "ls -- -x"])
-        .raised(&["ls /", "ls ..", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/", "ls -w ~/.ssh", "ls -I ~/.ssh", "ls -LR", "ls -R --dereference src"]),
+        .keeps(&["ls", "ls -la src", "ls --color=never -1 src docs", "ls --hyperlink=always", "ls -w 80", "ls -- -x", "ls /", "ls ..", "ls -la /tmp", "ls /usr/bin"])
+        .raised(&["ls ~", "ls ../other", "ls /tmp/x", "ls -R ..", "ls -lR /tmp", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/", "ls -w ~/.ssh", "ls -I ~/.ssh", "ls -LR", "ls -R --dereference src"]),
     Spec::read("cat")
         .flags("-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting")
         .operands(Reads(ANY))

@@ -65,6 +65,8 @@ const FORMATS: &[&str] = &[
     "soelim", "zsoelim", "preconv", "iconv", "col", "ul", "sed", "locale", "gzip", "gunzip",
     "zcat", "bzip2", "xz", "zstd", "lzip", "sh", "cat", "man", "mandoc", "apropos", "whatis",
 ];
+/// What those commands of git start that are scripts.
+const GIT_SCRIPTS: &[&str] = &["sh", "basename", "sed", "uname", "cat", "grep", "tr", "git"];
 /// The folder of man's own helpers.
 const OF_MAN: &[&str] = &["lib/man-db", "libexec/man-db"];
 
@@ -88,7 +90,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help", "help"]),
     probe_by(NODE, "npm", &["root -g", "root --global", "prefix -g", "prefix --global"]),
     probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print cfg", "--help"]),
-    probe("rustup", &["--version", "-V", "toolchain list", "target list --installed", "component list --installed", "--help"]),
+    probe("rustup", &["--version", "-V", "toolchain list", "target list", "target list --installed", "component list", "component list --installed", "which rustc", "which cargo", "show home", "show profile", "--help"]),
     probe_by(NODE, "npm npx yarn pnpm tsc eslint prettier jest vitest mocha webpack rollup ts-node nodemon", &["--version", "-v", "--help"]),
     probe("vite esbuild turbo biome deno bun", SHORT),
     probe_by(PYTHON, "pip pip2 pip3 pip3.* pipx pipenv poetry uv pdm hatch pytest mypy ruff black isort flake8 pylint pre-commit tox nox ansible aws conda mamba", VERSIONS),
@@ -139,8 +141,38 @@ pub(super) const FORMS: &[CommandForm] = &[
         needs: &[], empty_folder: true, inserted: (0, &["--disable-pip-version-check", "--no-input", "--no-cache-dir"]),
     },
     CommandForm {
-        spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only)]),
+        spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
+            Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only),
+            Spec::read("help").operands(Text).check(checks::names_only),
+        ]),
         needs: &[], empty_folder: true, inserted: (0, &[]),
+    },
+
+    // What a project is made of. Nothing of it is run, and what it names elsewhere is closed by
+    // the sandbox.
+    here(Spec::read("npm.ls npm.list npm.ll npm.la").by_language().flags("-a --all -l --long --json -p --parseable -g --global --link --prod --production --dev --package-lock-only").values("--depth=text --omit=text --include=text")
+        .operands(Text).check(checks::npm_reads).starts(NODE), &[]),
+    here(Spec::read("npm.explain npm.why").by_language().flags("--json").operands(Text).check(checks::npm_reads).starts(NODE), &[]),
+    here(Spec::read("npm.root npm.prefix").by_language().flags("-g --global").operands(No).check(checks::npm_reads).starts(NODE), &[]),
+    here(Spec::ask("npm.pkg", words::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get").by_language().flags("--json").operands(Text).check(checks::npm_reads)]), &[]),
+    here(Spec::ask("npm.config", words::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get list ls").by_language().flags("-g --global --json").operands(Text).check(checks::npm_setting)]), &[]),
+    here(Spec::read("cargo.metadata").by_language().flags("--no-deps -q --quiet -v --verbose --offline --locked --frozen --all-features --no-default-features").values("--format-version=text --manifest-path=path -F=text --features=text --color=text")
+        .operands(No).check(checks::cargo_reads), &["--no-deps"]),
+    here(Spec::read("cargo.locate-project cargo.read-manifest").by_language().flags("--workspace -q --quiet -v --verbose --offline --locked --frozen").values("--message-format=text --manifest-path=path --color=text").operands(No).check(checks::cargo_reads), &[]),
+    here(Spec::read("cargo.pkgid").by_language().flags("-q --quiet -v --verbose --offline --locked --frozen").values("-p=text --package=text --manifest-path=path --color=text").operands(Text).check(checks::cargo_reads), &[]),
+    here(Spec::read("cargo.fmt").by_language().flags("--check --all -q --quiet -v --verbose").values("-p=text --package=text --manifest-path=path --message-format=text").operands(Text).check(checks::cargo_fmt)
+        .starts(&["cargo-fmt", "rustfmt"]), &[]),
+    here(Spec::read("rustfmt").by_language().flags("--check -l --files-with-diff -q --quiet -v --verbose").values("--edition=text --style-edition=text --color=text --config-path=path").operands(Reads(ANY)).check(checks::rust_toolchain), &["--check"]),
+    apart(Spec::read("rustc").values("--explain=text").operands(No).check(checks::rustc_explain), &["--explain"]),
+    apart(Spec::ask("rustup", words::RUNS_FETCHED, &[Exec]).posix().subs(&[Spec::read("show").flags("-v --verbose").operands(Text).check(checks::rust_toolchain)]), &[]),
+    here(Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().helpers(&["pkg/tool", "lib/go/pkg/tool"]).subs(&[Spec::read("doc").by_language().flags("-all -c -cmd -short -src -u").operands(Named)]), &[]),
+    here(Spec::read("gofmt").by_language().flags("-l -d -s -e").operands(Reads(ANY)).starts(&["diff"]), &[]),
+    here(Spec::read("shellcheck").by_language().flags("-x --external-sources --norc --list-optional").values("-f=text --format=text -s=text --shell=text -S=text --severity=text -e=text --exclude=text -i=text --include=text -o=text --enable=text -C=?text --color=?text -W=text --wiki-link-count=text -P=path --source-path=path")
+        .operands(Reads(ANY)), &[]),
+    // Isolated: a file of the folder with the name of a module would be loaded.
+    CommandForm {
+        spec: Spec::read("python python3 python3.*").flags("--sort-keys --no-ensure-ascii --json-lines --no-indent --tab --compact").values("-m=text --indent=text").operands(Reads(1)).check(checks::python_json),
+        needs: &["-m"], empty_folder: false, inserted: (0, &["-I"]),
     },
 
     // The found files are read, one by one or together.
@@ -161,6 +193,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("xz bzip2 zstd").flags("-d -c -q -v --decompress --stdout --quiet").operands(Reads(ANY)), &["-d|--decompress", "-c|--stdout"]),
     here(Spec::read("zstd").flags("-l -t -v -q --list --test").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
     here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("l t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
+    here(Spec::read("jar").check(checks::jar_lists).operands(Text).flags("*"), &[]),
     here(Spec::read("ar").check(checks::ar_lists).operands(Text).flags("*"), &[]),
 
     // Pagers, which just print when there is no terminal to page in.
@@ -239,6 +272,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("git.apply").flags("--stat --numstat --summary --check -R --reverse -v --verbose -z --unidiff-zero --ignore-whitespace --recount").values("-p=text").operands(Reads(ANY)), &["--stat|--numstat|--summary|--check"]),
     here(Spec::read("git.hash-object").flags("--no-filters --stdin").values("-t=text").operands(Reads(ANY)), &[]),
     here(Spec::ask("git.sparse-checkout", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list").operands(No)]), &[]),
+    here(Spec::ask("git.submodule", words::GIT_RUNS, &[Exec]).posix().flags("-q --quiet").starts(GIT_SCRIPTS).subs(&[Spec::read("status").flags("--cached").operands(Named).check(checks::git_submodules)]), &[]),
     here(Spec::read("git.fsck").flags("--full --no-full --strict --unreachable --dangling --no-dangling --connectivity-only -v --verbose --progress --no-progress --root --tags --cache --no-reflogs --name-objects").operands(No), &[]),
     apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::git_help).starts(FORMATS).helpers(OF_MAN), &[]),
     here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_range_diff), &[]),
@@ -268,8 +302,8 @@ mod tests {
     fn every_form_belongs_to_a_program_with_a_row() {
         for form in FORMS {
             for name in form.spec.names.split_ascii_whitespace() {
-                let of_git = name.starts_with("git.");
-                assert!(of_git || name.ends_with('*') || find(name).is_some(), "{name}");
+                let program = name.split('.').next().unwrap();
+                assert!(name.ends_with('*') || find(program).is_some(), "{name}");
             }
         }
     }

@@ -185,7 +185,7 @@ const SUBS: &[Spec] = &[
         Spec::ask("drop", words::GIT_DELETES_STASH, &[Delete, Irreversible]).keeps(&["git stash drop"]),
         Spec::refuse("clear", words::GIT_DELETES_STASH, &[Delete, Irreversible]).keeps(&["git stash clear"]),
     ]).keeps(&["git stash", "git stash pop", "git stash -u"]),
-    Spec::ask("remote", words::GIT_WRITES, &[Write, Network]).posix().flags("-v --verbose").quiet(&["", "-v", "--verbose"]).subs(&[
+    Spec::ask("remote", words::GIT_WRITES, &[Write, Network]).posix().flags("-v --verbose").quiet(&["", "-v", "--verbose", "show"]).subs(&[
         Spec::read("get-url").flags("--push --all").operands(Text).keeps(&["git remote get-url origin"]).raised(&["git remote get-url --nobody"]),
     ]).keeps(&["git remote add up https://example.com/x.git", "git remote set-url origin x"]),
     Spec::ask("worktree", words::GIT_WRITES, &[Write]).posix().subs(&[
@@ -197,7 +197,7 @@ const SUBS: &[Spec] = &[
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
         Spec::ask("foreach", words::GIT_RUNS, &[Write, Exec]).posix().flags("-q --quiet --recursive").check(wrappers::judge_joined_operands).keeps(&["git submodule foreach ls"]).raised(&["git submodule foreach 'rm -rf x'", "git submodule foreach --recursive rm -rf x"]),
-    ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
+    ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status --recursive"]),
     // Names are harmless; a value may be a password, so each is asked about but those that cannot
     // be.
     Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET).check(checks::git_config)

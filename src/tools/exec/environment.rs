@@ -87,6 +87,7 @@ const SET: &[(&str, &str)] = &[
     ("COREPACK_ENABLE_NETWORK", "0"),
     ("CHECKPOINT_DISABLE", "1"),
     ("NO_UPDATE_NOTIFIER", "1"),
+    ("npm_config_update_notifier", "false"),
     ("GH_NO_UPDATE_NOTIFIER", "1"),
     ("DENO_NO_UPDATE_CHECK", "1"),
     ("PULUMI_SKIP_UPDATE_CHECK", "true"),

@@ -183,7 +183,8 @@ impl LayerCacheState {
         run: &[PathBuf],
         temp: &StepTempFolder,
     ) -> Result<Layer, String> {
-        let Profile::Read { compares_tracked_files: compares, reads_git_settings, .. } = profile
+        let Profile::Read { compares_tracked_files: compares, reads_git_settings, lists, .. } =
+            profile
         else {
             return Err("it is an approved step".to_owned());
         };
@@ -206,7 +207,7 @@ impl LayerCacheState {
         }
         read.extend(run.iter().filter_map(|program| places.install_tree(program)));
         let mut list = places.program_folders();
-        list.extend_from_slice(roots);
+        list.extend(roots.iter().chain(lists).cloned());
         landlock::read_layer(&ReadAccess { read: &read, list: &list, run })
     }
 

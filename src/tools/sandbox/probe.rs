@@ -37,6 +37,7 @@ pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport 
             programs: Vec::new(),
             helpers: Vec::new(),
             readable: Vec::new(),
+            lists: Vec::new(),
             compares_tracked_files: false,
             reads_git_settings: false,
             netlink: false,

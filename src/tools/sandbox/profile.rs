@@ -12,6 +12,8 @@ pub(super) enum Profile {
         helpers: Vec<PathBuf>,
         /// Folders read as the workspace is.
         readable: Vec<PathBuf>,
+        /// Folders whose names it lists.
+        lists: Vec<PathBuf>,
         /// Its git compares the workspace's files, credentials that are tracked too.
         compares_tracked_files: bool,
         /// Its git searches contents: it reads the settings of the repository all the same.

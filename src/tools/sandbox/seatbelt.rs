@@ -40,7 +40,7 @@ pub(super) fn profile_text(
     let temp = temp.canonicalize().unwrap_or_else(|_| temp.to_owned());
     let mut text = ProfileText(vec!["(version 1)".to_owned(), "(allow default)".to_owned()]);
     match profile {
-        Profile::Read { readable, .. } => {
+        Profile::Read { readable, lists, .. } => {
             text.push("(deny network*)");
             text.allow_writes(NOTHING, [temp.as_path()]);
             text.push("(deny file-read-data)");
@@ -48,6 +48,9 @@ pub(super) fn profile_text(
             let trees = places.existing_toolchains();
             let worked_in = readable.iter().chain([&places.workspace, &temp]);
             text.allow("file-read-data", trees.iter().chain(worked_in).map(PathBuf::as_path));
+            // The names in a folder are its own data.
+            let lists = lists.iter().map(|folder| quoted(folder));
+            text.0.extend(lists.map(|it| format!("(allow file-read-data (literal {it}))")));
             text.deny_credentials(places, &[]);
             text.deny_credential_names();
             // A file that may be started must be readable for that, wherever it is.
@@ -154,6 +157,7 @@ mod tests {
             programs: vec!["/usr/bin/sed".into()],
             helpers: Vec::new(),
             readable: vec!["/Users/me/repo".into()],
+            lists: vec!["/Users".into()],
             compares_tracked_files: false,
             reads_git_settings: false,
             netlink: false,
@@ -183,6 +187,7 @@ mod tests {
         let none = at(&text, "(deny file-read-data)");
         let workspace = at(&text, r#"(allow file-read-data (subpath "/Users/me/my \"shop\""))"#);
         let repository = at(&text, "(allow file-read-data (subpath \"/Users/me/repo\"))");
+        assert!(none < at(&text, "(allow file-read-data (literal \"/Users\"))"), "{text}");
         let key = at(&text, "(deny file-read-data (subpath \"/Users/me/.ssh\"))");
         let own = at(&text, "(deny file-read-data (subpath \"/Users/me/Library/avocet\"))");
         assert!(none < workspace && none < repository, "{text}");
