@@ -16,21 +16,25 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use base64::Engine;
-use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::Regex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use avocet_core::protocol::Observation;
 
+mod encodings;
+mod key_blocks;
 mod lines;
 mod names;
 mod shapes;
+mod tables;
 mod vault;
+mod view;
+mod words;
 
 use shapes::{RequiredSuffix, SHAPES, SecretPattern, SecretSpan};
 use vault::{MARK, OLD_MARK, Vault};
+use view::View;
 
 /// Shorter values are too likely to be ordinary words.
 const SHORTEST: usize = 8;
@@ -138,7 +142,7 @@ impl Redactor {
             if value.len() < SHORTEST || WORDS.contains(&value.to_ascii_lowercase().as_str()) {
                 continue;
             }
-            for form in encodings(value) {
+            for form in encodings::forms(value) {
                 if !values.iter().any(|(_, known)| *known == form) {
                     values.push((name.clone(), form));
                 }
@@ -186,10 +190,9 @@ impl Redactor {
     pub fn mask_both<'t>(&self, old: &'t str, new: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
         self.mask(old);
         let of_old = self.secret_spans(old);
-        let values: HashSet<&str> =
-            of_old.iter().filter_map(|hit| old.get(hit.start..hit.end)).collect();
+        let values: HashSet<Cow<'_, str>> = of_old.iter().map(|hit| secret_in(old, hit)).collect();
         let mut of_new = if values.is_empty() { Vec::new() } else { self.secret_spans(new) };
-        of_new.retain(|hit| new.get(hit.start..hit.end).is_some_and(|it| values.contains(it)));
+        of_new.retain(|hit| values.contains(&secret_in(new, hit)));
         (self.replace_spans(old, &of_old), self.replace_spans(new, &of_new))
     }
 
@@ -246,8 +249,8 @@ impl Redactor {
         let mut at = 0;
         for hit in hits {
             out.push_str(text.get(at..hit.start).unwrap_or_default());
-            let secret = text.get(hit.start..hit.end).unwrap_or_default();
-            out.push_str(&self.vault.mask(&hit.kind, secret, &self.salt));
+            let secret = secret_in(text, hit);
+            out.push_str(&self.vault.mask(&hit.kind, &secret, &self.salt));
             at = hit.end;
         }
         out.push_str(text.get(at..).unwrap_or_default());
@@ -302,35 +305,96 @@ impl Redactor {
         Masking { redactor: Arc::clone(self), pending: String::new() }
     }
 
-    /// The ranges to mask, in order, without overlaps.
+    /// The ranges to mask, in order, without overlaps. Looked for in what can be seen of the
+    /// text, so that colours between its letters hide no secret.
     fn secret_spans(&self, text: &str) -> Vec<SecretSpan> {
-        let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
+        match View::visible(text) {
+            Some(view) => merge_spans(view.originals(self.visible_spans(&view.text))),
+            None => self.visible_spans(text),
+        }
+    }
+
+    fn visible_spans(&self, text: &str) -> Vec<SecretSpan> {
+        let mut hits = self.unsplit_spans(text);
+        if let Some(view) = View::unwrapped(text) {
+            let split = view.only_split(self.unsplit_spans(&view.text));
+            let mut split = view.originals(split);
+            split.retain(|hit| view::is_wrapped(text, hit, &hits));
+            hits.extend(split);
+        }
+        if let Some(view) = self.knows_values().then(|| View::compact(text)).flatten() {
+            let mut known = Vec::new();
+            self.find_values(&view.text, &mut known);
+            self.find_learned(&view.text, &mut known);
+            known.retain(|hit| view.text.get(hit.start..hit.end).is_some_and(is_random));
+            hits.extend(view.originals(view.only_split(known)));
+        }
+        merge_spans(hits)
+    }
+
+    /// The secrets that nothing splits.
+    fn unsplit_spans(&self, text: &str) -> Vec<SecretSpan> {
         let mut hits = Vec::new();
+        self.find_values(text, &mut hits);
+        find_in_plain_text(text, &mut hits);
+        for (run, decoded) in encodings::decoded_runs(text) {
+            let mut inner = Vec::new();
+            find_in_plain_text(&decoded, &mut inner);
+            if !inner.is_empty() {
+                hits.push(SecretSpan::new("encoded".into(), run.start, run.end));
+            }
+        }
+        self.find_learned(text, &mut hits);
+        merge_spans(hits)
+    }
+
+    fn knows_values(&self) -> bool {
+        !self.values.is_empty() || self.vault.learned_count() > 0
+    }
+
+    fn find_values(&self, text: &str, hits: &mut Vec<SecretSpan>) {
+        let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
         for found in compiled.values.iter().flat_map(|values| values.find_iter(text)) {
             let kind = self.values.get(found.pattern().as_usize());
             let kind = kind.map_or_else(|| "secret".into(), |(name, _)| name.clone());
             hits.push(SecretSpan::new(kind, found.start(), found.end()));
         }
-        for (index, shape) in PATTERNS.candidate_patterns(text) {
-            if let Some(regex) = PATTERNS.regex_at(index) {
-                shapes::find_matches(shape, regex, text, &mut hits);
-            }
-        }
-        lines::find_named_secrets(text, &mut hits);
+    }
+
+    fn find_learned(&self, text: &str, hits: &mut Vec<SecretSpan>) {
         if let Some(learned) = self.vault.matcher() {
             let found = learned.find_iter(text);
             hits.extend(found.map(|it| SecretSpan::new("secret".into(), it.start(), it.end())));
         }
-        merge_spans(hits)
     }
 
     /// A long random value is a secret from now on wherever it appears; a word is one only
     /// after its name. True: there is a new one.
     fn learn(&self, text: &str, hits: &[SecretSpan]) -> bool {
-        let values = hits.iter().filter(|hit| hit.learned);
-        let values = values.filter_map(|hit| text.get(hit.start..hit.end));
-        self.vault.learn(values.filter(|value| is_random(value)))
+        let values = hits.iter().filter(|hit| hit.learned).map(|hit| secret_in(text, hit));
+        let values: Vec<Cow<'_, str>> = values.filter(|value| is_random(value)).collect();
+        self.vault.learn(values.iter().map(|value| &**value))
     }
+}
+
+/// The value of a span: without the colours in it.
+fn secret_in<'t>(text: &'t str, hit: &SecretSpan) -> Cow<'t, str> {
+    let secret = text.get(hit.start..hit.end).unwrap_or_default();
+    View::visible(secret).map_or(Cow::Borrowed(secret), |view| Cow::Owned(view.text))
+}
+
+/// What shows by itself that it is a secret.
+fn find_in_plain_text(text: &str, hits: &mut Vec<SecretSpan>) {
+    for (index, shape) in PATTERNS.candidate_patterns(text) {
+        if let Some(regex) = PATTERNS.regex_at(index) {
+            shapes::find_matches(shape, regex, text, hits);
+        }
+    }
+    key_blocks::find_key_blocks(text, hits);
+    lines::find_named_secrets(text, hits);
+    tables::find_in_tables(text, hits);
+    let wallets = encodings::wallet_keys(text);
+    hits.extend(wallets.map(|key| SecretSpan::new("wallet-key".into(), key.start, key.end)));
 }
 
 /// The salt of the sessions of one folder, from a value saved on this machine.
@@ -373,7 +437,11 @@ impl std::fmt::Debug for Redactor {
 impl Compiled {
     fn new(values: &[(String, String)]) -> Compiled {
         let forms = values.iter().map(|(_, form)| form);
-        let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(forms).ok();
+        let values = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(forms)
+            .ok();
         Compiled { values: values.filter(|values| values.patterns_len() > 0) }
     }
 }
@@ -418,29 +486,6 @@ impl CompiledShapes {
         let shape = || Regex::new(SHAPES.get(index)?.regex).ok();
         self.shapes.get(index)?.get_or_init(shape).as_ref()
     }
-}
-
-/// The forms a value is written in: as it is, base64, URL-encoded, in JSON.
-fn encodings(value: &str) -> Vec<String> {
-    let url: String = value
-        .bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect();
-    let json = Value::from(value).to_string();
-    let json = json.trim_matches('"').to_owned();
-    vec![
-        value.to_owned(),
-        STANDARD_NO_PAD.encode(value),
-        URL_SAFE_NO_PAD.encode(value),
-        url.to_ascii_lowercase(),
-        url,
-        json,
-    ]
 }
 
 /// Sorts, and joins what overlaps under the name of what begins first.
@@ -498,7 +543,7 @@ impl Masking {
             }
         }
         cut = cut
-            .min(shapes::find_open_key_block(held).unwrap_or(cut))
+            .min(key_blocks::find_open_key_block(held).unwrap_or(cut))
             .min(self.partial_value_start());
         if held.len() - cut > HELD_MOST { held.len() } else { cut }
     }

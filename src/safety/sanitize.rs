@@ -4,6 +4,8 @@
 //! character that hides, moves or reorders text becomes a visible escape such as `\x1b` or
 //! `\u{202e}`. [`avocet_core::text::escape`] is for deciding.
 
+use std::ops::Range;
+
 use avocet_core::text::chars::{is_combining, is_emoji, is_hidden};
 use avocet_core::text::{MARKS, StyleRuns, write_escape};
 
@@ -195,6 +197,38 @@ pub fn clean_styled(text: &str) -> (String, StyleRuns) {
     cleaner.push(text, &mut out);
     cleaner.finish(&mut out);
     (out, cleaner.styles.unwrap_or_default())
+}
+
+/// The parts of a text that nobody sees: terminal sequences, control characters and characters
+/// without width; with a backspace, the character that it takes back.
+pub(crate) fn unseen_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut sequence = EscapeSequence::default();
+    let (mut begun, mut last) = (0, None);
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        if sequence.is_open() || c == '\x1b' {
+            if !sequence.is_open() {
+                begun = at;
+            }
+            match sequence.feed(c) {
+                SequenceState::Inside => continue,
+                SequenceState::Ended => {
+                    sequence.pending.clear();
+                    ranges.push(begun..end);
+                    continue;
+                }
+                SequenceState::Broken => drop(sequence.take()),
+            }
+        }
+        match c {
+            '\n' | '\t' | '\r' => last = None,
+            '\x08' => ranges.push(std::mem::take(&mut last).unwrap_or(at)..end),
+            c if is_hidden(c) => ranges.push(at..end),
+            _ => last = Some(at),
+        }
+    }
+    ranges
 }
 
 /// True for output that is not text: a command printed the bytes of a program or an image.

@@ -31,6 +31,7 @@ mod isdk;
 mod language;
 mod live_settings;
 mod long_turns;
+mod masks;
 mod measures;
 mod model;
 mod modes;

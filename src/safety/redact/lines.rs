@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::names::{self, NameClass};
 use super::shapes::{self, SecretSpan};
+use super::words::{COMMON, GLUE, NOTHING, SCHEMES};
 
 /// A longer name does not count.
 const NAME: usize = 64;
@@ -94,7 +95,7 @@ pub(super) fn find_named_secrets(text: &str, hits: &mut Vec<SecretSpan>) {
         let hit = match byte {
             b'=' | b':' => match_assignment(text, at, &mut ahead),
             b'>' => match_element(text, at),
-            b'-' if bytes.get(at + 1) == Some(&b'-') => match_flag(text, at, &mut ahead),
+            b'-' => match_flag(text, at, &mut ahead),
             _ => None,
         };
         at = match hit {
@@ -129,6 +130,9 @@ fn match_assignment(text: &str, at: usize, ahead: &mut Lookahead) -> Option<Secr
     let blanks =
         text.get(right..)?.len() - text.get(right..)?.trim_start_matches([' ', '\t']).len();
     let mut value = value_at(text, right + blanks, *sign == b':', ahead)?;
+    if let Some(words) = phrase_at(text, class, &value) {
+        value = words;
+    }
     value.listed = text.get(..name.start)?.ends_with(';');
     let capitals = name.last.len() > 1 && !name.last.contains(|c: char| c.is_ascii_lowercase());
     let tight = blanks == 0 && !name.spaced;
@@ -158,28 +162,49 @@ fn match_element(text: &str, at: usize) -> Option<SecretSpan> {
         .then(|| secret_span(class, name.start, &value))
 }
 
-/// `--password value`
+/// `--password value`, `-storepass value`
 fn match_flag(text: &str, at: usize, ahead: &mut Lookahead) -> Option<SecretSpan> {
-    let rest = text.get(at + 2..)?;
+    let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+    let begins = before.is_none_or(|byte| byte.is_ascii_whitespace() || b"\"'`(=".contains(byte));
+    let dashes = text.get(at..)?.bytes().take_while(|byte| *byte == b'-').count();
+    (begins && dashes <= 2).then_some(())?;
+    let begin = at + dashes;
+    let rest = text.get(begin..)?;
     let part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let len = rest.find(|c| !part(c)).filter(|len| (2..=NAME).contains(len))?;
     let (name, rest) = rest.split_at_checked(len)?;
     let class = names::classify(name)?;
     rest.starts_with(' ').then_some(())?;
-    let value = value_at(text, at + 2 + len + 1, false, ahead)?;
+    let value = value_at(text, begin + len + 1, false, ahead)?;
     let plain = !value.text.starts_with('-');
     (plain && is_secret(BindingForm::Flag, class, name, &value))
         .then(|| secret_span(class, at, &value))
 }
 
 fn secret_span(class: NameClass, from: usize, value: &CandidateValue<'_>) -> SecretSpan {
-    SecretSpan {
-        kind: class.kind().into(),
-        from,
-        start: value.start,
-        end: value.start + value.text.len(),
-        learned: true,
-    }
+    let span = SecretSpan::named(class, value.start, value.start + value.text.len());
+    SecretSpan { from, ..span }
+}
+
+/// Whether a value that a statement or a call gives to a name is a secret; a quoted one may be any
+/// word.
+pub(super) fn is_given_secret(name: &str, text: &str, quoted: bool) -> Option<NameClass> {
+    let class = names::classify(name)?;
+    let form = if quoted { BindingForm::Field } else { BindingForm::Flag };
+    let value = CandidateValue { text, start: 0, quoted, next: None, last: true, listed: false };
+    is_secret(form, class, name, &value).then_some(class)
+}
+
+/// Whether a cell below the name of a secret is one.
+pub(super) fn is_cell_secret(class: NameClass, text: &str) -> bool {
+    let value =
+        CandidateValue { text, start: 0, quoted: true, next: None, last: true, listed: false };
+    let name = if class == NameClass::Key { "secret_key" } else { "" };
+    let marks = text.chars().all(|c| !c.is_ascii_alphanumeric());
+    !marks
+        && text.len() >= 3
+        && !is_type(text)
+        && is_secret(BindingForm::Field, class, name, &value)
 }
 
 struct CandidateName<'t> {
@@ -243,6 +268,22 @@ fn value_at<'t>(
     Some(trim_value(text, at, ahead.bare_end(text, at), false))
 }
 
+/// A phrase of several words without quotes, up to the end of its line.
+fn phrase_at<'t>(
+    text: &'t str,
+    class: NameClass,
+    value: &CandidateValue<'t>,
+) -> Option<CandidateValue<'t>> {
+    let plain = |c: char| c.is_ascii_lowercase() || c == ' ';
+    let rest = text.get(value.start..)?;
+    let len = rest.find(|c| !plain(c)).unwrap_or(rest.len());
+    let ends = rest.get(len..)?.is_empty() || rest.get(len..)?.starts_with(['\n', '\r']);
+    let words = rest.get(..len)?.trim_end();
+    let many = words.split(' ').count() >= 4;
+    (!value.quoted && class != NameClass::Token && ends && many && is_passphrase(class, words))
+        .then(|| trim_value(text, value.start, value.start + words.len(), true))
+}
+
 fn value_after_type<'t>(
     text: &'t str,
     at: usize,
@@ -281,8 +322,11 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
     {
         return false;
     }
-    if looked.contains(char::is_whitespace) || looked.contains('‹') {
+    if looked.contains('‹') || is_open_name(name, value) {
         return false;
+    }
+    if looked.contains(char::is_whitespace) {
+        return value.quoted && is_passphrase(class, looked);
     }
     let speaks = shapes::contains_secret_word(looked) || shapes::starts_with_secret_name(&lower);
     let look =
@@ -302,6 +346,30 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
             !look.is_code() && look.is_bare_secret(name)
         }
     }
+}
+
+/// The folder a shell is in, the number of a pin: their names mean secrets elsewhere.
+fn is_open_name(name: &str, value: &CandidateValue<'_>) -> bool {
+    let pin = name.len() >= 3 && name.to_ascii_lowercase().ends_with("pin");
+    let digits = value.text.bytes().all(|byte| byte.is_ascii_digit());
+    name == "PWD" && !value.listed || pin && !(digits && (4..=8).contains(&value.text.len()))
+}
+
+/// Several words that are no sentence: `correct horse battery staple`, the words of a wallet.
+fn is_passphrase(class: NameClass, text: &str) -> bool {
+    let least = match class {
+        NameClass::Password => 3,
+        NameClass::Secret => 12,
+        NameClass::Key | NameClass::Token | NameClass::Service => return false,
+    };
+    let words = || text.split(' ');
+    let plain = |word: &str| {
+        (3..=12).contains(&word.len())
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    (least..=24).contains(&words().count())
+        && words().all(|word| plain(word) && !GLUE.contains(&word))
+        && !shapes::contains_secret_word(text)
 }
 
 struct SecretCheck<'a> {
@@ -458,10 +526,33 @@ fn is_non_value(lower: &str) -> bool {
     NOTHING.contains(&lower.split('|').next().unwrap_or_default())
 }
 
+/// A word that prose, a type or a form has after the name of a secret.
+pub(super) fn is_common_word(lower: &str) -> bool {
+    let prose = [
+        "public",
+        "is",
+        "the",
+        "to",
+        "and",
+        "or",
+        "must",
+        "directive",
+        "option",
+        "setting",
+        "settings",
+        "by",
+    ];
+    is_non_value(lower)
+        || COMMON.contains(&lower)
+        || GLUE.contains(&lower)
+        || prose.contains(&lower)
+}
+
 /// A path or an address says where something is.
 fn is_path_or_url(text: &str) -> bool {
-    let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
-    text.contains("://") || path && !shapes::is_varied(text)
+    let path = ["/", "./", "../", "~/", "\\\\"].iter().any(|start| text.starts_with(start))
+        || text.get(1..3).is_some_and(|drive| matches!(drive, ":\\" | ":/"));
+    text.contains("://") || path && !text.split(['/', '\\']).any(shapes::is_varied)
 }
 
 /// A type that the language or a library gives: `SecretString`, `str?`.
@@ -484,34 +575,3 @@ fn is_separated_words(text: &str) -> bool {
 fn is_version(text: &str) -> bool {
     text.bytes().filter(u8::is_ascii_alphabetic).count() <= 1
 }
-
-#[rustfmt::skip]
-const SCHEMES: &[&str] = &[
-    "basic", "digest", "oauth", "oauth2", "bearer", "token", "ldap", "saml", "md5", "trust", "peer",
-    "scram", "scram-sha-256", "password", "plain", "login", "jwt", "session", "local", "external",
-];
-
-#[rustfmt::skip]
-const NOTHING: &[&str] = &[
-    "true", "false", "yes", "no", "on", "off", "none", "null", "nil", "undefined", "disabled",
-    "enabled", "required", "optional", "default", "0", "1", "empty", "unset", "n/a", "na", "ask",
-    "prompt", "auto", "never", "always",
-];
-
-#[rustfmt::skip]
-const COMMON: &[&str] = &[
-    "string", "str", "text", "bytes", "byte", "any", "object", "number", "int", "integer", "float",
-    "bool", "boolean", "char", "varchar", "void", "unknown", "never", "symbol", "array", "list",
-    "map", "input", "hidden", "masked", "visible", "invalid", "valid", "incorrect", "wrong",
-    "value", "val", "hash", "hashed", "pw", "pwd", "pass", "passwd", "data", "raw", "arg", "args",
-    "argv", "result", "res", "req", "request", "response", "body", "params", "form", "field",
-    "fields", "config", "options", "opts", "self", "this", "user", "username", "name", "env",
-    "event", "current", "next", "prev", "buf", "buffer", "s", "p", "x", "y", "t", "k", "v", "_",
-    "identifier", "ident", "literal", "keyword", "operator", "comma", "colon", "eof", "id", "key",
-    "type", "kind", "label", "title", "description", "header", "cookie", "query", "path", "bearer",
-    "apikey", "basic", "oauth", "jwt", "new", "old", "update", "reset", "change", "forgot", "login",
-    "logout", "signin", "signup", "register", "contains", "matches", "equals", "async", "await",
-    "function", "lambda", "return", "if", "else", "let", "const", "var", "def", "fn", "int64",
-    "uint64", "string1", "base64", "base64url", "utf-8", "utf8", "sha256", "sha512", "hs256",
-    "rs256", "es256", "argon2", "argon2id", "bcrypt", "pbkdf2", "md5", "sha1",
-];

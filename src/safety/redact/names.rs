@@ -1,5 +1,9 @@
 //! Names of variables, settings and fields that hold secrets.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// What a name says about its value, from the least proof needed to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameClass {
@@ -43,6 +47,11 @@ pub(super) fn classify(name: &str) -> Option<NameClass> {
     let is = |list: &[&str]| list.contains(&last);
     let known = if (ends(PASSWORDS) || is(SHORT_PASSWORDS)) && !is(NO_PASSWORDS) {
         NameClass::Password
+    } else if is(&["phrase", "words"]) {
+        return before
+            .last()
+            .is_some_and(|word| PHRASES.contains(word))
+            .then_some(NameClass::Secret);
     } else if is(&["key", "keys"]) {
         return before.last().is_some_and(|word| !NO_KEYS.contains(word)).then_some(NameClass::Key);
     } else if ends(KEYS) {
@@ -57,6 +66,16 @@ pub(super) fn classify(name: &str) -> Option<NameClass> {
         return None;
     };
     Some(known)
+}
+
+/// Whether a text contains a word that the name of a secret has.
+pub(super) fn may_name_secret(text: &str) -> bool {
+    static STEMS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let stems = [PASSWORDS, SHORT_PASSWORDS, KEYS, TOKENS, SHORT_TOKENS, SECRETS];
+        let stems = stems.into_iter().chain([SHORT_SECRETS, &["key"]]).flatten();
+        AhoCorasick::builder().ascii_case_insensitive(true).build(stems).ok()
+    });
+    STEMS.as_ref().is_none_or(|stems| stems.is_match(text))
 }
 
 /// Whether a name in lower case speaks of a key that opens something, and not of one by
@@ -104,7 +123,14 @@ fn is_number(word: &str) -> bool {
 }
 
 const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "passcode", "pass", "pwd"];
-const SHORT_PASSWORDS: &[&str] = &["pin", "pw", "passwort", "contrasena", "pswd"];
+#[rustfmt::skip]
+const SHORT_PASSWORDS: &[&str] = &[
+    "pin", "pw", "passwort", "contrasena", "pswd", "psk", "storepass", "keypass", "rootpw", "bindpw",
+    "passkey",
+];
+/// Words before `phrase` that say it opens something.
+const PHRASES: &[&str] =
+    &["seed", "recovery", "secret", "backup", "mnemonic", "pass", "wallet", "key"];
 const NO_PASSWORDS: &[&str] =
     &["bypass", "compass", "surpass", "overpass", "underpass", "trespass", "oldpwd", "cwd"];
 #[rustfmt::skip]
@@ -118,7 +144,7 @@ const NO_KEYS: &[&str] = &[
     "primary", "foreign", "sort", "cache", "partition", "row", "public", "pub", "publishable",
     "registry", "hot", "short", "shortcut", "group", "order", "index", "unique", "natural",
     "composite", "candidate", "range", "hash", "map", "dict", "object", "json", "config", "env",
-    "i18n", "translation", "locale", "message", "lookup", "route", "query", "storage", "react",
+    "i18n", "translation", "locale", "message", "lookup", "route", "query", "react",
     "idempotency", "issue", "project", "menu", "item", "column", "field", "prop", "data", "next",
     "prev", "last", "first", "min", "max", "any", "up", "down", "left", "right", "on", "meta",
     "modifier", "by", "the", "is", "has", "get", "set",
@@ -129,16 +155,17 @@ const OPENING: &[&str] = &[
     "api", "access", "secret", "private", "encryption", "encrypt", "signing", "sign", "master",
     "auth", "ssh", "app", "application", "shared", "hmac", "jwt", "account", "service", "client",
     "server", "session", "deploy", "license", "webhook", "cipher", "crypto", "aes", "rsa", "admin",
-    "root", "subscription", "function", "host", "tls", "ssl", "ssh", "write", "ingest",
+    "root", "subscription", "function", "host", "tls", "ssl", "write", "ingest", "preshared", "wep",
+    "wpa", "storage", "consumer", "fernet", "wallet", "oauth", "recovery", "kms", "peer",
 ];
 const TOKENS: &[&str] = &["token"];
-const SHORT_TOKENS: &[&str] = &["auth", "jwt", "otp", "bearer", "authtoken"];
+const SHORT_TOKENS: &[&str] = &["auth", "jwt", "otp", "bearer", "authtoken", "pat"];
 const NO_TOKENS: &[&str] = &["nexttoken", "pagetoken", "eostoken", "bostoken"];
 const SECRETS: &[&str] = &["secret", "secrets"];
 #[rustfmt::skip]
 const SHORT_SECRETS: &[&str] = &[
-    "credential", "credentials", "creds", "cred", "signing", "salt", "pepper", "mnemonic", "cookie",
-    "private",
+    "credential", "credentials", "creds", "cred", "signing", "salt", "pepper", "cookie",
+    "private", "setcookie", "mnemonic", "sas", "seckey", "privkey", "wif",
 ];
 /// Services whose bare name is used for their key.
 #[rustfmt::skip]
@@ -157,7 +184,7 @@ const VARIANTS: &[&str] = &[
     "live", "sandbox", "old", "new", "current", "previous", "backup", "main", "default", "value",
     "string", "str", "raw", "plain", "plaintext", "base64", "b64", "hex", "encoded", "enc", "hash",
     "hashed", "digest", "a", "b", "rw", "ro", "read", "write", "v", "v1", "v2", "v3", "eu", "us",
-    "this",
+    "this", "data", "base", "material",
 ];
 /// Words that make whatever follows them no secret.
 const OPEN: &[&str] = &["public", "publishable", "pub", "no", "without", "missing", "invalid"];

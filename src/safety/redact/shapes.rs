@@ -6,7 +6,11 @@
 
 use regex::Regex;
 
-/// One kind of secret. The group `s`, where there is one, is the secret; else all is.
+use super::lines;
+use super::names::NameClass;
+
+/// One kind of secret. The group `s`, where there is one, is the secret; else all is. A group `n`
+/// is its name.
 pub(super) struct SecretPattern {
     pub kind: &'static str,
     /// Every match of the expression contains one of these. Looking for them is cheap, and
@@ -34,6 +38,10 @@ enum Following {
     Sign,
     /// Something with an `@` before the next `/`.
     Login,
+    /// The rest of a name, then a quoted text: in a call, in brackets or after a blank.
+    Literal,
+    /// So many characters that keys are made of, a point, and more of them.
+    Parts(usize, usize),
 }
 
 const fn word(word: &'static str) -> RequiredSuffix {
@@ -48,14 +56,25 @@ const fn sign(word: &'static str) -> RequiredSuffix {
     RequiredSuffix { word, following: Following::Sign }
 }
 
+const fn literal(word: &'static str) -> RequiredSuffix {
+    RequiredSuffix { word, following: Following::Literal }
+}
+
 impl RequiredSuffix {
     /// Whether the text after the word allows a match.
     pub fn allows_match(self, rest: &str) -> bool {
         match self.following {
             Following::Anything => true,
-            Following::Run(of) => {
-                let key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
-                rest.bytes().take(of).filter(key).count() == of
+            Following::Run(of) => is_key_run(rest, of),
+            Following::Parts(first, second) => {
+                let rest = rest.split_once('.');
+                rest.is_some_and(|(head, rest)| head.len() == first && is_key_run(rest, second))
+            }
+            Following::Literal => {
+                let name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+                let rest = rest.trim_start_matches(name).trim_start_matches(QUOTES);
+                let value = rest.trim_start_matches([',', '(', ' ', '\t', '\n', '\r']);
+                value.len() < rest.len() && value.starts_with(QUOTES)
             }
             Following::Sign => {
                 let rest = rest.strip_prefix('\\').unwrap_or(rest);
@@ -68,6 +87,13 @@ impl RequiredSuffix {
             }
         }
     }
+}
+
+const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
+
+fn is_key_run(text: &str, of: usize) -> bool {
+    let key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+    text.bytes().take(of).filter(key).count() == of
 }
 
 /// A secret in a text: byte offsets. `from` is where its name or scheme begins.
@@ -85,12 +111,17 @@ impl SecretSpan {
     pub fn new(kind: String, start: usize, end: usize) -> SecretSpan {
         SecretSpan { kind, from: start, start, end, learned: false }
     }
+
+    pub fn named(class: NameClass, start: usize, end: usize) -> SecretSpan {
+        SecretSpan { learned: true, ..SecretSpan::new(class.kind().into(), start, end) }
+    }
 }
 
 struct PatternMatch<'t> {
     text: &'t str,
     secret: &'t str,
     end: usize,
+    name: Option<regex::Match<'t>>,
 }
 
 #[rustfmt::skip]
@@ -119,10 +150,12 @@ pub(super) const SHAPES: &[SecretPattern] = &[
             regex: r"dop_v1_[0-9a-f]{64}", confirm: always },
     SecretPattern { kind: "sendgrid-key", hints: &[run("SG.", 22)],
             regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", confirm: always },
-    SecretPattern { kind: "stripe-key", hints: &[run("sk_live_", 16), run("sk_test_", 16), run("rk_live_", 16), run("rk_test_", 16)],
-            regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", confirm: always },
+    SecretPattern { kind: "stripe-key", hints: &[run("sk_live_", 16), run("sk_test_", 16), run("rk_live_", 16), run("rk_test_", 16), run("whsec_", 24)],
+            regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}|whsec_[0-9A-Za-z+/]{24,}=*", confirm: always },
     SecretPattern { kind: "telegram-token", hints: &[run(":", 35)],
-            regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", confirm: is_token_end },
+            regex: r"(?:(?-u:\b)|bot)(?P<s>[0-9]{8,10}:[0-9A-Za-z_-]{35})", confirm: is_token_end },
+    SecretPattern { kind: "discord-token", hints: &[RequiredSuffix { word: ".", following: Following::Parts(6, 27) }],
+            regex: r"[A-Za-z0-9_-]{24,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}", confirm: is_token_end },
     SecretPattern { kind: "slack-webhook", hints: &[word("hooks.slack.com/")],
             regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, confirm: is_not_masked },
     SecretPattern { kind: "discord-webhook", hints: &[word("/api/webhooks/")],
@@ -145,18 +178,44 @@ pub(super) const SHAPES: &[SecretPattern] = &[
             regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", confirm: always },
     SecretPattern { kind: "jwt", hints: &[run("eyJ", 10)],
             regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", confirm: always },
-    SecretPattern { kind: "private-key", hints: &[word("-----BEGIN ")],
-            regex: PRIVATE_KEY, confirm: always },
-    SecretPattern { kind: "private-key", hints: &[word("-----END ")],
-            regex: PRIVATE_KEY_REST, confirm: always },
-    SecretPattern { kind: "authorization", hints: &[sign("authorization")],
+    SecretPattern { kind: "authorization", hints: &[word("authorization")],
             regex: AUTHORIZATION, confirm: is_not_placeholder },
+    SecretPattern { kind: "authorization", hints: &[word("bearer ")],
+            regex: r"(?i:bearer)[ \t]+(?P<s>[0-9A-Za-z._~+/-]{20,}=*)", confirm: has_digit },
+    SecretPattern { kind: "signature", hints: &[sign("sig"), sign("signature"), sign("x-amz-security-token")],
+            regex: r"(?i)(?:[?&;]|\\u0026)(?:sig|signature|x-(?:amz|goog)-signature|x-amz-security-token)=(?P<s>[0-9A-Za-z%+/_.-]{16,}=*)", confirm: is_not_placeholder },
+    SecretPattern { kind: "password-hash", hints: &[run("$2a$", 2), run("$2b$", 2), run("$2y$", 2), word("$1$"), word("$5$"), word("$6$"), word("$7$"), word("$y$"), word("$apr1$"), word("$argon2"), word("$scrypt"), word("$pbkdf2"), word("pbkdf2_sha"), word("scram-sha-"), word("{sha"), word("{ssha")],
+            regex: PASSWORD_HASH, confirm: always },
+    SecretPattern { kind: "wallet-key", hints: &[run("xprv", 80), run("yprv", 80), run("zprv", 80), run("tprv", 80)],
+            regex: r"[xyzt]prv[0-9A-Za-z]{80,}", confirm: always },
+    SecretPattern { kind: "private-key", hints: &[word("Private-Lines:")],
+            regex: r"Private-Lines: [0-9]+\s+(?P<s>(?:[0-9A-Za-z+/=]{4,}\s+)+)", confirm: always },
+    SecretPattern { kind: "private-key", hints: &[word("\"kty\"")],
+            regex: r#""(?:d|p|q|dp|dq|qi|k)"\s*:\s*"(?P<s>[0-9A-Za-z_-]{20,})""#, confirm: always },
+    SecretPattern { kind: "secret", hints: &[word("::add-mask::")],
+            regex: r"::add-mask::(?P<s>\S+)", confirm: is_not_placeholder },
+    SecretPattern { kind: "secret", hints: LITERAL_HINTS,
+            regex: LITERAL, confirm: is_given_literal },
+    SecretPattern { kind: "password", hints: &[word("identified "), word("password for")],
+            regex: r#"(?i)(?:identified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)(?:[ \t]+password)?|password[ \t]+for[ \t]+\S+[ \t]*=)[ \t]+(?:password\()?["']?(?P<s>[^\s"';,)]{3,})"#, confirm: is_unlike_word },
+    SecretPattern { kind: "password", hints: DIRECTIVE_HINTS,
+            regex: DIRECTIVE, confirm: is_unlike_word },
+    SecretPattern { kind: "secret", hints: SETTING_HINTS,
+            regex: SETTING, confirm: is_given_bare },
+    SecretPattern { kind: "secret", hints: &[sign("value"), sign("val"), word("</key>"), word("name=\""), word("key=\"")],
+            regex: PAIR, confirm: is_given_quoted },
+    SecretPattern { kind: "password", hints: &[word("auth"), word("login"), literal("credentials"), word("authentication(")],
+            regex: r#"(?i)(?:auth|login|credentials|authentication)["']?(?:\s*[=:]\s*)?\(\s*["'][^"'\n]{1,64}["']\s*,\s*["'](?P<s>[^"'\s]{3,})["']\s*\)"#, confirm: is_unlike_word },
     SecretPattern { kind: "url-password", hints: &[RequiredSuffix { word: "://", following: Following::Login }],
             regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, confirm: is_not_placeholder },
-    SecretPattern { kind: "password", hints: &[word("login ")],
-            regex: r"login[ \t]+\S+[ \t]+password[ \t]+(?P<s>\S+)", confirm: is_not_placeholder },
-    SecretPattern { kind: "password", hints: &[word("curl ")],
-            regex: r#"curl [^\n]{0,128}?(?:-u|--user)[ =]?["']?[^\s:"']{1,128}:(?P<s>[^\s"'<>{}$‹]{3,})"#, confirm: is_not_placeholder },
+    SecretPattern { kind: "password", hints: &[word("login "), word("<auth-user-pass>"), word("machine ")],
+            regex: r"(?:login[ \t]+\S+(?:\s+account\s+\S+)?\s+password|machine[ \t]+\S+\s+password|<auth-user-pass>\s+\S+)\s+(?P<s>\S+)", confirm: is_not_placeholder },
+    SecretPattern { kind: "password", hints: &[word(":54"), word(":64"), word(":*:")],
+            regex: r"(?m)^(?:[A-Za-z0-9_-]+|\*|[^:/\s]+\.[^:/\s.]{5,}|[^:/\s]+\.[^:/\s]+\.[^:/\s]+):(?:[56]4[0-9]{2}|\*):[^:/\s]+:[^:/\s]+:(?P<s>[^\s:]+)[ \t]*$", confirm: is_not_placeholder },
+    SecretPattern { kind: "password", hints: &[word("\" \"")],
+            regex: r#"(?m)^"[^"\s]+" "(?P<s>[^"\s]{4,})"[ \t]*$"#, confirm: has_digit },
+    SecretPattern { kind: "password", hints: COMMAND_HINTS,
+            regex: COMMAND, confirm: is_option_value },
 ];
 
 /// Tokens whose services gave them a prefix nothing else begins with.
@@ -178,20 +237,81 @@ const SERVICE_HINTS: &[RequiredSuffix] = &[
     run("key-", 32), run("sbp_", 40), run("doo_v1_", 64), run("dor_v1_", 64),
 ];
 
-/// The body of a key block, also inside a JSON string; the end may be cut off.
-const PRIVATE_KEY: &str = concat!(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
-    r"(?P<s>(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n]*\n\s*)*[A-Za-z0-9+/=]{16,}(?:[A-Za-z0-9+/=\s]|\\[nr])*)",
-);
-
-/// The rest of a key block whose beginning was cut off.
-const PRIVATE_KEY_REST: &str =
-    r"(?P<s>(?:[A-Za-z0-9+/=]{40,}\r?\n)+[A-Za-z0-9+/=]*\r?\n?)-----END [A-Z0-9 ]*PRIVATE KEY";
-
 const AUTHORIZATION: &str = concat!(
-    r#"(?i:authorization)\\?["']?[ \t]*[:=][ \t]*\\?["']?"#,
-    r#"(?i:bearer|basic|token)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
+    r#"(?i:authorization)\\?["']?[ \t]*[:=,]?[ \t]*\\?["']?"#,
+    r#"(?i:bearer|basic|token|apikey|bot|key)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
 );
+
+/// What a system keeps of a password.
+const PASSWORD_HASH: &str = concat!(
+    r"\$(?:1|2[abxy]|5|6|7|y|apr1|argon2id?|argon2d|scrypt|pbkdf2[0-9a-z-]*)\$[0-9A-Za-z./$=,+-]{20,}",
+    r"|pbkdf2_sha[0-9]+\$[0-9]+\$[0-9A-Za-z./$=+-]{20,}|SCRAM-SHA-[0-9]+\$[0-9]+:[0-9A-Za-z+/=$:]{20,}",
+    r"|\{S?SHA(?:256|512)?\}[0-9A-Za-z+/=]{20,}",
+);
+
+/// `define('DB_PASSWORD', 'x')`, `setPassword("x")`, `WITH PASSWORD 'x'`
+const LITERAL: &str = concat!(
+    r#"(?P<n>[A-Za-z_][A-Za-z0-9_.-]{1,64})(?:\\?["'`]\s*,\s*|[ \t]*\(\s*|[ \t]+)"#,
+    r#"\\?["'`](?P<s>[^"'`\n\\]{2,256})\\?["'`]"#,
+);
+
+#[rustfmt::skip]
+const LITERAL_HINTS: &[RequiredSuffix] = &[
+    literal("password"), literal("passwd"), literal("pwd"), literal("pass"), literal("passphrase"),
+    literal("passcode"), literal("secret"), literal("token"), literal("key"), literal("auth"),
+    literal("psk"), literal("credential"), literal("pat"), literal("cookie"), literal("salt"),
+];
+
+/// Words of settings and protocols that a secret follows.
+const DIRECTIVE: &str = concat!(
+    r"(?i)(?-u:\b)(?:requirepass|masterauth|(?:root)?bindpw|rootpw(?:[ \t]+--(?:plaintext|iscrypted))?|r[ow]community6?|snmp-server[ \t]+community",
+    r"|(?:enable[ \t]+|username[ \t]+\S+[ \t]+(?:privilege[ \t]+[0-9]+[ \t]+)?)(?:password|secret)(?:[ \t]+[0-9])?|neighbor[ \t]+\S+[ \t]+password(?:[ \t]+[0-9])?",
+    r"|pre-shared-key|key-string(?:[ \t]+[0-9])?|wpa-psk|set[ \t]+(?:psk|ppp-password)|user[ \t]+\S+[ \t]+on(?:[ \t]+[~+&]\S+)*)",
+    r#"[ \t]+["'>]?(?P<s>[^\s"';,<{]{3,})"#,
+);
+
+#[rustfmt::skip]
+const DIRECTIVE_HINTS: &[RequiredSuffix] = &[
+    word("requirepass "), word("masterauth "), word("bindpw "), word("rootpw "), word("community"),
+    word("enable "), word("username "), word("neighbor "), word("pre-shared-key "), word("key-string "),
+    word("wpa-psk "), word("set psk "), word(" on >"), word(" on ~"),
+];
+
+/// `setenv DB_PASSWORD x`
+const SETTING: &str = concat!(
+    r"(?-u:\b)(?:setenv|setx|SetEnv|putenv|set[ \t]+-[a-zU]*x[a-z]*|(?:config(?:ure)?|variable|secret)[ \t:](?:set|add)|ENV|fastcgi_param|env)",
+    r#"[ \t]+(?:--?[a-z]+[ \t]+)*["']?(?P<n>[A-Za-z0-9_.:/-]{2,96})["']?[ \t]+["']?(?P<s>[^\s"';]{3,})"#,
+);
+
+#[rustfmt::skip]
+const SETTING_HINTS: &[RequiredSuffix] = &[
+    word("setenv "), word("setx "), word("set -"), word("config set "), word("configure set "),
+    word("config:set "), word("variable set "), word("secret set "), word("env "), word("fastcgi_param "),
+];
+
+/// `name="DB_PASSWORD" value="x"`, `<string name="token">x</string>`, `<key>token</key><string>x`
+const PAIR: &str = concat!(
+    r#"(?i)(?:["']?(?-u:\b)(?:key|name|id|property|variable|field|header|parameter)\\?["']?\s*[=:]\s*\\?["']?|<key>)"#,
+    r#"(?P<n>[A-Za-z0-9_.:/-]{2,64})"#,
+    r#"(?:\\?["']?\s*[,;]?\s*(?:[A-Za-z]+=["'][^"'\n]*["']\s+)?\\?["']?(?-u:\b)(?:default_?)?val(?:ue)?\\?["']?\s*[=:]\s*\\?["']?|["'][^<>\n]{0,128}>|</key>\s*<string>)"#,
+    r#"(?P<s>[^\s"'<>,\\]{3,})"#,
+);
+
+/// Passwords in the words of a command, which have no name there.
+const COMMAND: &str = concat!(
+    r#"(?-u:\b)(?:sshpass -p ?|(?:mysql|mariadb)[a-z-]*(?: [^\n|;&]{0,200}?)? -p|7z[ar]? [^\n|;&]{0,200}?-p|(?:openssl|-pass(?:in|out)?)[^\n|;&]{0,200}? pass:"#,
+    r#"|redis-cli [^\n|;&]{0,200}?-a |ldap[a-z]+ [^\n|;&]{0,200}?-w |smbclient [^\n|;&]{0,200}?-U ?["']?[^\s%"']+%|(?:un)?zip [^\n|;&]{0,200}?-P ?"#,
+    r#"|(?:docker|podman|helm|az|oc|cf)(?: registry)? login [^\n|;&]{0,200}?-p |mongo[a-z]* [^\n|;&]{0,200}?-p |htpasswd -[A-Za-z]*b[A-Za-z]* \S+ \S+ |net user \S+ "#,
+    r#"|snmp[a-z]+ [^\n|;&]{0,200}?-c |(?:plink|pscp|psftp) [^\n|;&]{0,200}?-pw |curl [^\n]{0,128}?(?:-u|--user|--proxy-user|-U)[ =]?["']?[^\s:"']{1,128}:"#,
+    r#"|echo ["']?[a-z_][a-z0-9_-]{0,31}:)["']?(?P<s>[^\s"'<>{}$‹|]{3,})"#,
+);
+
+#[rustfmt::skip]
+const COMMAND_HINTS: &[RequiredSuffix] = &[
+    word("sshpass "), word("mysql"), word("mariadb"), word("7z "), word("7za "), word("pass:"), word("redis-cli "),
+    word("ldap"), word("smbclient "), word("zip "), word(" login "), word("mongo"), word("htpasswd "),
+    word("net user "), word("snmp"), word("plink "), word("pscp "), word("psftp "), word("curl "), word("chpasswd"),
+];
 
 /// Placeholders for secrets in documentation.
 #[rustfmt::skip]
@@ -214,30 +334,23 @@ pub(super) fn find_matches(
     while let Some(groups) = regex.captures_at(text, at) {
         let Some(whole) = groups.get(0) else { return };
         let secret = groups.name("s").unwrap_or(whole);
-        let found = PatternMatch { text, secret: secret.as_str(), end: secret.end() };
+        let name = groups.name("n");
+        let found = PatternMatch { text, secret: secret.as_str(), end: secret.end(), name };
         if (shape.confirm)(&found) {
             hits.push(SecretSpan {
                 kind: shape.kind.into(),
                 from: whole.start(),
                 start: secret.start(),
                 end: secret.end(),
-                learned: matches!(shape.kind, "url-password" | "authorization" | "password"),
+                learned: shape.kind != "private-key",
             });
             at = secret.end();
         } else {
             // A supposed value may contain a name and a value of its own.
-            at = next_offset(text, secret.start().max(whole.start()));
+            let inner = Some(secret.start()).filter(|inner| *inner > whole.start());
+            at = inner.unwrap_or_else(|| next_offset(text, whole.start()));
         }
     }
-}
-
-/// Where a key block begins whose end has not come yet.
-pub(super) fn find_open_key_block(text: &str) -> Option<usize> {
-    let begin = text.rfind("-----BEGIN ")?;
-    let rest = text.get(begin..)?;
-    let body = rest.trim_start_matches("-----BEGIN ");
-    let goes_on = |c: char| c.is_ascii_alphanumeric() || "+/=\\:,- \r\n\t".contains(c);
-    (!rest.contains("-----END ") && body.chars().all(goes_on)).then_some(begin)
 }
 
 /// The offset after the character at `at`.
@@ -267,6 +380,76 @@ fn is_token_end(found: &PatternMatch<'_>) -> bool {
 
 fn is_not_placeholder(found: &PatternMatch<'_>) -> bool {
     !is_placeholder(found.secret)
+}
+
+/// A quoted text given to a name by a call or a statement.
+fn is_given_literal(found: &PatternMatch<'_>) -> bool {
+    let Some(name) = found.name else { return false };
+    let sign = found.text.get(name.end()..).unwrap_or_default();
+    let sign = sign.trim_start_matches('\\');
+    let text = found.text.get(..name.start()).unwrap_or_default();
+    let last = name.as_str().rsplit('.').next().unwrap_or_default();
+    let sign = if sign.trim_start().starts_with('(') { sign.trim_start() } else { sign };
+    let opens = match sign.chars().next() {
+        // `define('DB_PASSWORD', 'x')`: the first words of a list are no values.
+        Some('"' | '\'' | '`') => {
+            let call = text.trim_end_matches(QUOTES).trim_end().strip_suffix('(');
+            call.is_some_and(|call| gives_value(call, found.secret))
+        }
+        Some('(') => is_setter(name.as_str(), text),
+        Some(',') => false,
+        _ => last.to_ascii_lowercase().contains("pass") || last.contains(['_', '-']),
+    };
+    opens && is_judged(last, found.secret, true)
+}
+
+/// `setPassword`, `withToken`, `builder.password`, `PASSWORD` of a database.
+fn is_setter(name: &str, before: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let lower = last.to_ascii_lowercase();
+    let verbs = ["set", "with", "use", "add", "put"];
+    let sets = verbs.iter().any(|verb| lower.starts_with(verb));
+    let builds = (name.contains('.') || before.ends_with(['.', '>']))
+        && ["password", "passwd", "pass", "secret", "token", "passphrase", "bearerauth", "apikey"]
+            .contains(&lower.replace('_', "").as_str());
+    sets || builds || last == "PASSWORD"
+}
+
+/// Whether a call of two arguments gives the second to the name in the first.
+fn gives_value(call: &str, value: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "define", "env", "set", "put", "add", "append", "with", "config", "param", "property",
+        "header", "insert", "store", "default", "setting", "option", "getenv", "assign",
+    ];
+    let start = call.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    let function = call.get(start..).unwrap_or_default().to_ascii_lowercase();
+    VERBS.iter().any(|verb| function.contains(verb))
+        || !function.is_empty() && has_letter_and_digit(value)
+}
+
+fn is_given_quoted(found: &PatternMatch<'_>) -> bool {
+    found.name.is_some_and(|name| is_judged(name.as_str(), found.secret, true))
+}
+
+fn is_given_bare(found: &PatternMatch<'_>) -> bool {
+    found.name.is_some_and(|name| is_judged(name.as_str(), found.secret, false))
+}
+
+fn is_judged(name: &str, value: &str, quoted: bool) -> bool {
+    let last = name.rsplit(['.', ':', '/']).next().unwrap_or_default();
+    lines::is_given_secret(last, value, quoted).is_some()
+}
+
+/// An option of a command, and no option that follows it.
+fn is_option_value(found: &PatternMatch<'_>) -> bool {
+    !found.secret.starts_with('-') && is_not_placeholder(found)
+}
+
+/// No word that prose goes on with.
+fn is_unlike_word(found: &PatternMatch<'_>) -> bool {
+    !is_placeholder(found.secret)
+        && !found.secret.starts_with('/')
+        && !lines::is_common_word(&found.secret.to_ascii_lowercase())
 }
 
 pub(super) fn is_placeholder(value: &str) -> bool {

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use sha2::{Digest, Sha256};
+
+use super::encodings;
 
 /// How a mask begins.
 pub(super) const MARK: &str = "‹secret:";
@@ -17,6 +19,8 @@ pub(super) const OLD_MARK: &str = "‹redacted:";
 const MOST: usize = 8 * 1024 * 1024;
 /// Values that are masked wherever they appear.
 const LEARNED: usize = 2_000;
+/// Of them, those that are known in their encodings too.
+const ENCODED: usize = 250;
 /// Digits of a tag, unless another value has the same.
 const DIGITS: usize = 4;
 /// The longest mask, in bytes.
@@ -90,10 +94,16 @@ impl Vault {
             return None;
         }
         if inner.matcher.is_none() {
-            let mut longest_first: Vec<&str> = inner.learned.iter().map(|one| &**one).collect();
+            let (first, rest) = inner.learned.split_at(inner.learned.len().min(ENCODED));
+            let encoded = first.iter().flat_map(|value| encodings::forms(value));
+            let mut longest_first: Vec<String> =
+                encoded.chain(rest.iter().map(|value| (**value).to_owned())).collect();
             longest_first.sort_by_key(|value| std::cmp::Reverse(value.len()));
-            let search =
-                AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(longest_first);
+            // Built again with each new value: quick to build counts more than quick to search.
+            let search = AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::ContiguousNFA))
+                .match_kind(MatchKind::LeftmostFirst)
+                .build(longest_first);
             inner.matcher = search.ok().map(Arc::new);
         }
         inner.matcher.clone()
