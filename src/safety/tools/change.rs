@@ -65,19 +65,39 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     };
     let encoding = old.as_ref().map_or(FileEncoding::Utf8, |(_, encoding)| *encoding);
     let old = old.as_ref().map(|(text, _)| text.as_ref());
+    let text = whole_text(text, old, &spot)?;
     let mut masks = Masks::new(ground, old.unwrap_or_default());
-    let real = masks.reveal(text)?;
+    let real = masks.reveal(text.0)?;
     let as_file = |text| match old {
         Some(old) if !old.is_empty() => keep_file_style(old, text),
         Some(_) | None => (Cow::Borrowed(text), None),
     };
-    let (after, note) = as_file(&real);
-    let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text).0, &after));
+    let (after, kept) = as_file(&real);
+    let note = text.1.or(kept);
+    let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text.0).0, &after));
     masks.add_findings(&spot, out);
     check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, ground, out);
     let bytes = encode(&after, encoding, &spot)?;
     let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| after.to_string()));
     change_task(spot, before.clone(), FileAfter { bytes: &bytes, shown }, note, ground)
+}
+
+/// The text of a whole file: without a fence around all of it, and complete.
+fn whole_text<'a>(
+    text: &'a str,
+    old: Option<&str>,
+    spot: &ResolvedPath,
+) -> Result<(&'a str, Option<LocalizedText>), InputError> {
+    let has_fences = ["md", "mdx", "markdown", "rst", "adoc", "txt"];
+    let end = spot.path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let inside = edit::unfence(text).filter(|_| !has_fences.contains(&end));
+    let inside = inside.filter(|_| !old.is_some_and(|old| old.starts_with("```")));
+    let note = inside.map(|_| LocalizedText::from(words::UNFENCED));
+    let text = inside.unwrap_or(text);
+    match old.and_then(|old| edit::placeholder::find(old, text)) {
+        Some(line) => Err(words::WRITE_PLACEHOLDER.with("line", excerpt(line)).into()),
+        None => Ok((text, note)),
+    }
 }
 
 pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
@@ -139,7 +159,9 @@ fn apply_edits(
         let detail = edit::apply(&masks.masked_before(), &edits).err().map(|fault| fault.detail);
         InputError { detail: detail.unwrap_or_default(), ..fault }
     })?;
-    let shown = edit::apply(text, &visible).map(|shown| shown.text).unwrap_or_default();
+    // A later edit may rest on a value that an earlier one wrote.
+    let shown = edit::apply(text, &visible).map(|shown| shown.text);
+    let shown = shown.unwrap_or_else(|_| masks.mask_used(&done.text));
     let shown = masks.masked_display(&shown, &done.text);
     Ok((done, Some(shown)))
 }

@@ -1,10 +1,20 @@
-//! Exact search and replace. Every edit is matched against the original text, and all of
-//! them are applied or none: outside the matches, no byte changes.
+//! Search and replace. The old text is looked for exactly, then as models slip when they copy it,
+//! and then only where it can mean one place. Edits are done in turn, all of them or none: outside
+//! the matches, no byte changes.
 
 use std::ops::Range;
 
-use super::{InputError, closest_match};
-use avocet_core::i18n::{LocalizedText, safety as words};
+use super::{InputError, closest_match, excerpt};
+use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
+
+mod fold;
+mod indent;
+mod lenient;
+pub mod placeholder;
+mod variants;
+
+pub use fold::fold;
+pub use variants::{strip_numbers, unfence, variants};
 
 /// One text for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +31,44 @@ impl TextEdit {
     }
 }
 
+/// In what an old text may differ from the file and still mean one place of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slip {
+    Ends,
+    Blanks,
+    Tabs,
+    Indent,
+    EmptyLines,
+    LineEnds,
+    Signs,
+    Forms,
+    Numbers,
+    Marks,
+    Fence,
+    Escapes,
+    Entities,
+}
+
+impl Slip {
+    fn phrase(self) -> Phrase {
+        match self {
+            Slip::Ends => words::SLIP_ENDS,
+            Slip::Blanks => words::SLIP_BLANKS,
+            Slip::Tabs => words::SLIP_TABS,
+            Slip::Indent => words::SLIP_INDENT,
+            Slip::EmptyLines => words::SLIP_EMPTY_LINES,
+            Slip::LineEnds => words::SLIP_LINE_ENDS,
+            Slip::Signs => words::SLIP_SIGNS,
+            Slip::Forms => words::SLIP_FORMS,
+            Slip::Numbers => words::SLIP_NUMBERS,
+            Slip::Marks => words::SLIP_MARKS,
+            Slip::Fence => words::SLIP_FENCE,
+            Slip::Escapes => words::SLIP_ESCAPES,
+            Slip::Entities => words::SLIP_ENTITIES,
+        }
+    }
+}
+
 /// A text with its edits done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edited {
@@ -31,49 +79,108 @@ pub struct Edited {
 /// Lines that are named where a text occurs more than once.
 const NAMED: usize = 8;
 
+/// Does one edit after the other, each to the result of the one before.
+///
 /// # Errors
-/// An edit that matches nowhere, or more often than it may, or overlaps another one; the
-/// error shows the nearest text.
+/// An edit that matches nowhere, or more often than it may; the error shows the nearest text.
 pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
-    let mut cuts: Vec<(Range<usize>, String)> = Vec::new();
-    let mut note = None;
+    let mut now = text.to_owned();
+    let mut note: Option<LocalizedText> = None;
     for (at, edit) in edits.iter().enumerate() {
-        let number = at + 1;
-        if edit.old == edit.new {
-            return Err(words::EDIT_SAME.with("n", number).into());
-        }
-        if edit.old.is_empty() {
-            if !text.is_empty() {
-                return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
-            }
-            cuts.push((0..0, edit.new.clone()));
+        let is_repeated = edits.iter().take(at).any(|other| other == edit);
+        if is_repeated && !now.contains(&edit.old) {
             continue;
         }
-        let (places, new, ends) = find_matches(text, edit);
-        if ends {
-            note = Some(LocalizedText::from(words::KEPT_CRLF));
-        }
-        match places.as_slice() {
-            [] => return Err(closest_match::mismatch_error(text, &edit.old, number, edits.len())),
-            [_] => {}
-            [..] if edit.all => {}
-            [..] => return Err(ambiguous_error(text, &places, number)),
-        }
-        cuts.extend(places.into_iter().map(|place| (place, new.clone())));
+        let done = apply_one(&now, edit, (at + 1, edits.len()))?;
+        now = done.text;
+        note = match (note, done.note) {
+            (Some(first), Some(next)) if first != next => {
+                Some(words::NOTES.with("first", first).with("next", next))
+            }
+            (first, next) => first.or(next),
+        };
     }
-    cuts.sort_by_key(|(place, _)| (place.start, place.end));
-    if cuts.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a.end > b.start)) {
-        return Err(LocalizedText::from(words::EDIT_OVERLAP).into());
+    Ok(Edited { text: now, note })
+}
+
+fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edited, InputError> {
+    let (number, _) = place;
+    if edit.old == edit.new {
+        return Err(words::EDIT_SAME.with("n", number).into());
     }
+    if edit.old.is_empty() {
+        if !text.is_empty() {
+            return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
+        }
+        return Ok(Edited { text: edit.new.clone(), note: None });
+    }
+    if let Some(line) = placeholder::find(&edit.old, &edit.new) {
+        let line = excerpt(line);
+        return Err(words::EDIT_PLACEHOLDER.with("n", number).with("line", line).into());
+    }
+    let (places, new, ends) = find_matches(text, edit);
+    let note = ends.then(|| LocalizedText::from(words::KEPT_CRLF));
+    match places.as_slice() {
+        [] => apply_lenient(text, edit, place),
+        [_] => Ok(Edited { text: replace(text, &places, &new), note }),
+        [..] if edit.all => Ok(Edited { text: replace(text, &places, &new), note }),
+        [..] => Err(ambiguous_error(words::EDIT_AMBIGUOUS, text, &places, number)),
+    }
+}
+
+fn replace(text: &str, places: &[Range<usize>], new: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for (place, new) in cuts {
+    for place in places {
         out.push_str(text.get(done..place.start).unwrap_or_default());
-        out.push_str(&new);
+        out.push_str(new);
         done = place.end;
     }
-    out.push_str(text.get(done..).unwrap_or_default());
-    Ok(Edited { text: out, note })
+    out + text.get(done..).unwrap_or_default()
+}
+
+/// Does an edit whose old text is not there exactly: at the only place that is like it.
+fn apply_lenient(
+    text: &str,
+    edit: &TextEdit,
+    (number, of): (usize, usize),
+) -> Result<Edited, InputError> {
+    let places = lenient::find(text, &edit.old, &edit.new);
+    let [place] = places.as_slice() else {
+        if places.is_empty() {
+            return Err(unfound_error(text, edit, (number, of)));
+        }
+        let ranges: Vec<Range<usize>> = places.iter().map(|place| place.range.clone()).collect();
+        return Err(ambiguous_error(words::EDIT_AMBIGUOUS_NEAR, text, &ranges, number));
+    };
+    let Some(becomes) = &place.becomes else {
+        return Err(unfound_error(text, edit, (number, of)));
+    };
+    let mut slips = place.slips.iter().rev();
+    let last = slips.next().copied().unwrap_or(Slip::LineEnds).phrase();
+    let slips = slips.fold(LocalizedText::from(last), |rest, slip| {
+        words::SLIPS.with("first", slip.phrase()).with("next", rest)
+    });
+    let note = words::EDIT_LENIENT
+        .with("n", number)
+        .with("line", line_of(text, place.range.start))
+        .with("slips", slips);
+    let text = replace(text, std::slice::from_ref(&place.range), becomes);
+    Ok(Edited { text, note: Some(note) })
+}
+
+/// The fault of an edit without a place: made before, or of another text.
+fn unfound_error(text: &str, edit: &TextEdit, (number, of): (usize, usize)) -> InputError {
+    let new = edit.new.trim_matches('\n');
+    let made = (!new.trim().is_empty()).then(|| text.find(new)).flatten();
+    match made {
+        Some(at) => words::EDIT_ALREADY.with("n", number).with("line", line_of(text, at)).into(),
+        None => closest_match::mismatch_error(text, &edit.old, number, of),
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
 
 /// The position of the old text, and its replacement. Models write line ends as `\n`: in a
@@ -102,20 +209,13 @@ pub fn has_crlf_only(text: &str) -> bool {
     ends > 0 && text.matches("\r\n").count() == ends && text.matches('\r').count() == ends
 }
 
-fn ambiguous_error(text: &str, places: &[Range<usize>], number: usize) -> InputError {
-    let line = |place: &Range<usize>| {
-        let before = text.get(..place.start).unwrap_or_default();
-        (before.matches('\n').count() + 1).to_string()
-    };
+fn ambiguous_error(say: Phrase, text: &str, places: &[Range<usize>], number: usize) -> InputError {
+    let line = |place: &Range<usize>| line_of(text, place.start).to_string();
     let mut lines: Vec<String> = places.iter().take(NAMED).map(line).collect();
     if places.len() > NAMED {
         lines.push("…".to_owned());
     }
-    words::EDIT_AMBIGUOUS
-        .with("n", number)
-        .with("count", places.len())
-        .with("lines", lines.join(", "))
-        .into()
+    say.with("n", number).with("count", places.len()).with("lines", lines.join(", ")).into()
 }
 
 #[cfg(test)]
@@ -139,10 +239,15 @@ mod tests {
     }
 
     #[test]
-    fn several_edits_apply_at_once_and_do_not_see_each_other() {
+    fn several_edits_are_done_in_turn_all_of_them_or_none() {
         let edits = [edit("a", "b"), edit("b", "c")];
-        assert_eq!(apply_all("a b", &edits), "b c");
-        assert!(apply_error("a x", &edits).contains("2"), "the second fits nowhere: none is done");
+        assert_eq!(apply_all("a x", &edits), "c x");
+        assert!(
+            apply_error("a b", &edits).contains("2 times"),
+            "after the first it is there twice"
+        );
+        assert!(apply_error("a", &[edit("a", "x"), edit("q", "r")]).contains("Edit 2 of 2"));
+        assert_eq!(apply_all("a\n", &[edit("a\n", "x\n"), edit("a\n", "x\n")]), "x\n");
     }
 
     #[test]
@@ -152,7 +257,10 @@ mod tests {
             apply_all(text, &[edit("end", "fin")]),
             "\u{feff}\tlet s = \"\\u00e9\u{a0}é\";\r\n\tfin\r\n"
         );
-        assert!(apply_error(text, &[edit("let s = \"\\u00e9 é\";", "x")]).contains("U+00A0"));
+        assert_eq!(
+            apply_all(text, &[edit("let s = \"\\u00e9 é\";", "let s = \"\\u00e9 e\";")]),
+            "\u{feff}\tlet s = \"\\u00e9\u{a0}e\";\r\n\tend\r\n"
+        );
     }
 
     #[test]
@@ -174,8 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_edits_are_refused() {
-        assert!(apply_error("abc", &[edit("ab", "1"), edit("bc", "2")]).contains("same place"));
+    fn an_edit_without_an_old_text_is_of_an_empty_file() {
         assert!(apply("abc", &[edit("", "x")]).is_err());
         assert_eq!(apply_all("", &[edit("", "x\n")]), "x\n");
         assert!(apply("abc", &[edit("a", "a")]).is_err());
