@@ -164,8 +164,6 @@ pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     kept: Option<file::Backups>,
     checkpoints: Option<Arc<checkpoint::Checkpoints>>,
-    /// Tools that the model can call but is not offered yet, by the beginning of their names.
-    later: Option<&'static str>,
     /// The only ones that the model gets.
     offered: Option<ToolRestriction>,
 }
@@ -207,17 +205,6 @@ impl Toolbox {
         Toolbox { tools: self.tools.iter().map(newest).collect(), ..self.clone() }
     }
 
-    /// Those with such a name are not offered before [`Toolbox::with_all`].
-    #[must_use]
-    pub fn offering_later(self, names: &'static str) -> Toolbox {
-        Toolbox { later: Some(names), ..self }
-    }
-
-    #[must_use]
-    pub fn with_all(self) -> Toolbox {
-        Toolbox { later: None, ..self }
-    }
-
     /// Only these are offered to the model. The user's own lines and what is undone need no offer.
     #[must_use]
     pub fn offering(self, offered: ToolRestriction) -> Toolbox {
@@ -227,7 +214,6 @@ impl Toolbox {
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
         let left = |tool: &&Arc<dyn Tool>| {
             self.offered.as_ref().is_none_or(|offered| offered.offers(tool.name()))
-                && self.later.is_none_or(|later| !tool.name().starts_with(later))
         };
         self.tools.iter().filter(left).map(AsRef::as_ref)
     }

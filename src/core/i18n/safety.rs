@@ -270,6 +270,12 @@ words! { "safety":
     SLIP_FENCE: "a code fence", "代码围栏";
     SLIP_ESCAPES: "escapes", "转义";
     SLIP_ENTITIES: "HTML entities", "HTML 实体";
+    PATCH_EMPTY: "The patch changes nothing. It begins with `{begin}` and names each file with its changed lines, or is a unified diff.", "该补丁没有任何修改。它应以 `{begin}` 开头并列出每个文件及其改动的行，或是统一差异格式。";
+    PATCH_WRONG: "The line `{line}` of the patch is none: a line of a file begins with a space, `-` or `+`. Nothing was changed.", "补丁中的 `{line}` 无法识别：文件的行须以空格、`-` 或 `+` 开头。未作任何修改。";
+    PATCH_NO_PATH: "The patch names no file: give its `{field}`.", "补丁没有指明文件：请给出 `{field}`。";
+    PATCH_TWICE: "The patch changes `{path}` twice. Put its changes into one section. Nothing was changed.", "补丁两次修改 `{path}`。请把它的修改合并到一处。未作任何修改。";
+    PATCH_EXISTS: "`{path}` is there already. Change it with its lines, or delete it first. Nothing was changed.", "`{path}` 已存在。请按行修改，或先删除。未作任何修改。";
+    TOOL_DELETES: "Deletes `{path}`.", "删除 `{path}`。";
     UNFENCED: "The code fence around the file was left out.", "已去掉包住整个文件的代码围栏。";
     EDIT_AMBIGUOUS: "Edit {n}: `old` appears {count} times in the file (lines {lines}). Add surrounding lines until it is unique, or set `all` to true. Nothing was changed.", "第 {n} 处修改：`old` 在文件中出现 {count} 次（第 {lines} 行）。请补充前后行使其唯一，或把 `all` 设为 true。未作任何修改。";
     LARGE_NOT_FOUND: "Edit {n}: `old` is not in the file, or not in the lines named by `from` and `to`. Nothing was changed.", "第 {n} 处修改：文件中（或 `from` 到 `to` 的行内）没有 `old`。未作任何修改。";

@@ -17,12 +17,25 @@ pub use fold::fold;
 pub use variants::{strip_numbers, unfence, variants};
 
 /// One text for another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextEdit {
     pub old: String,
     pub new: String,
     /// Every occurrence, not only a single one.
     pub all: bool,
+    /// Where in the file a patch says it is: it decides between places that are alike.
+    pub anchor: Option<Anchor>,
+}
+
+/// The place of a change in a patch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anchor {
+    /// Lines above it, the outermost first.
+    pub lines: Vec<String>,
+    /// The number of its first line, or of the line above it where it replaces none.
+    pub line: Option<usize>,
+    /// It is at the end of the file.
+    pub at_end: bool,
 }
 
 impl TextEdit {
@@ -109,6 +122,9 @@ fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edite
         return Err(words::EDIT_SAME.with("n", number).into());
     }
     if edit.old.is_empty() {
+        if let Some(at) = edit.anchor.as_ref().and_then(|anchor| anchor.insertion(text)) {
+            return Ok(Edited { text: replace(text, &[at..at], &edit.new), note: None });
+        }
         if !text.is_empty() {
             return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
         }
@@ -118,7 +134,16 @@ fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edite
         let line = excerpt(line);
         return Err(words::EDIT_PLACEHOLDER.with("n", number).with("line", line).into());
     }
-    let (places, new, ends) = find_matches(text, edit);
+    let (mut places, new, ends) = find_matches(text, edit);
+    if let Some(anchor) = &edit.anchor {
+        // A patch changes whole lines.
+        let begins_line = |place: &Range<usize>| {
+            text.get(..place.start)
+                .is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+        };
+        places.retain(begins_line);
+        anchor.narrow(text, &mut places, Range::clone);
+    }
     let note = ends.then(|| LocalizedText::from(words::KEPT_CRLF));
     match places.as_slice() {
         [] => apply_lenient(text, edit, place),
@@ -145,7 +170,10 @@ fn apply_lenient(
     edit: &TextEdit,
     (number, of): (usize, usize),
 ) -> Result<Edited, InputError> {
-    let places = lenient::find(text, &edit.old, &edit.new);
+    let mut places = lenient::find(text, &edit.old, &edit.new);
+    if let Some(anchor) = &edit.anchor {
+        anchor.narrow(text, &mut places, |place| place.range.clone());
+    }
     let [place] = places.as_slice() else {
         if places.is_empty() {
             return Err(unfound_error(text, edit, (number, of)));
@@ -167,6 +195,79 @@ fn apply_lenient(
         .with("slips", slips);
     let text = replace(text, std::slice::from_ref(&place.range), becomes);
     Ok(Edited { text, note: Some(note) })
+}
+
+impl Anchor {
+    /// Of several places leaves the one that the anchor tells, if it tells one.
+    fn narrow<P: Clone>(
+        &self,
+        text: &str,
+        places: &mut Vec<P>,
+        range: impl Fn(&P) -> Range<usize>,
+    ) {
+        if places.len() < 2 {
+            return;
+        }
+        let block = self.block(text);
+        let is_told = |place: &&P| {
+            let at = range(place).start;
+            self.line.is_some_and(|line| line == line_of(text, at))
+                || block.as_ref().is_some_and(|block| block.contains(&at))
+                || self.at_end
+                    && text.get(range(place).end..).is_some_and(|rest| rest.trim().is_empty())
+        };
+        let told: Vec<P> = places.iter().filter(is_told).cloned().collect();
+        if told.len() == 1 {
+            *places = told;
+        }
+    }
+
+    /// What stands below the lines of the anchor: up to a line that is indented no more than the
+    /// last of them.
+    fn block(&self, text: &str) -> Option<Range<usize>> {
+        let mut from = 0;
+        let mut indent = 0;
+        if self.lines.is_empty() {
+            return None;
+        }
+        for wanted in &self.lines {
+            let rest = text.get(from..)?;
+            let (at, line) =
+                lines_at(rest).find(|(_, line)| fold(line.trim()) == fold(wanted.trim()))?;
+            indent = line.len() - line.trim_start().len();
+            from += at + line.len();
+        }
+        let rest = text.get(from..)?;
+        let closes = |(_, line): &(usize, &str)| {
+            !line.trim().is_empty() && line.len() - line.trim_start().len() <= indent
+        };
+        let end = lines_at(rest).skip(1).find(closes).map_or(text.len(), |(at, _)| from + at);
+        Some(from..end)
+    }
+
+    /// Where lines go that replace none.
+    fn insertion(&self, text: &str) -> Option<usize> {
+        if let Some(line) = self.line {
+            let mut ends = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+            return ends.nth(line);
+        }
+        if self.lines.is_empty() {
+            return (text.is_empty() || text.ends_with('\n')).then_some(text.len());
+        }
+        let block = self.block(text)?;
+        let end = text.get(block.start..)?.find('\n')?;
+        Some(block.start + end + 1)
+    }
+}
+
+/// Each line with its offset, without its end.
+fn lines_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split('\n').map(move |line| {
+        let from = at;
+        at += line.len() + 1;
+        (from, line)
+    })
 }
 
 /// The fault of an edit without a place: made before, or of another text.
@@ -226,7 +327,7 @@ mod tests {
     use avocet_core::i18n::Lang;
 
     fn edit(old: &str, new: &str) -> TextEdit {
-        TextEdit { old: old.into(), new: new.into(), all: false }
+        TextEdit { old: old.into(), new: new.into(), all: false, anchor: None }
     }
 
     fn apply_all(text: &str, edits: &[TextEdit]) -> String {
@@ -308,7 +409,7 @@ mod tests {
         fn no_edit_is_too_strange(
             text in any::<String>(), old in any::<String>(), new in any::<String>(), all in any::<bool>()
         ) {
-            let _ = apply(&text, &[TextEdit { old, new, all }]);
+            let _ = apply(&text, &[TextEdit { old, new, all, anchor: None }]);
         }
     }
 }

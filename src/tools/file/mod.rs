@@ -154,11 +154,15 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
         };
     }
     match &step.assessment().task {
-        Some(ToolTask::Fault(fault)) => fault.clone().into(),
+        Some(ToolTask::Fault(fault)) => match &fault.missing {
+            Some(spot) => FileToolResult::failed(similar_names(&spot.shown, &spot.path)),
+            None => fault.clone().into(),
+        },
         Some(ToolTask::Read(read)) => read::run(read, &desk.read_tracker),
         Some(ToolTask::List(list)) => list::run(list, cancel),
         Some(ToolTask::Search(search)) => search::run(search, cancel),
         Some(ToolTask::Change(write)) => write::run(write, desk),
+        Some(ToolTask::Patch(patch)) => write::run_patch(patch, desk),
         Some(ToolTask::LargeEdit(edit)) => splice::run(edit, desk),
         Some(
             ToolTask::Plugin(_)
