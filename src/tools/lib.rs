@@ -150,7 +150,12 @@ impl RunControl {
 
 /// Describes a tool to a model: its line of the prompt without what the schema says.
 fn tool_schema(name: &str, prompt: &str) -> Option<ToolSchema> {
-    let about = prompt.split_once(": ").map_or(prompt, |(_, about)| about);
+    let mut depth = 0_i32;
+    let ends = prompt.char_indices().find(|(at, c)| {
+        depth += i32::from(matches!(c, '{' | '[')) - i32::from(matches!(c, '}' | ']'));
+        depth == 0 && prompt.get(*at..).is_some_and(|rest| rest.starts_with(": "))
+    });
+    let about = ends.and_then(|(at, _)| prompt.get(at + 2..)).unwrap_or(prompt);
     Some(ToolSchema {
         name: reply::wire_name(name),
         description: about.to_owned(),

@@ -270,6 +270,7 @@ words! { "safety":
     SLIP_FENCE: "a code fence", "代码围栏";
     SLIP_ESCAPES: "escapes", "转义";
     SLIP_ENTITIES: "HTML entities", "HTML 实体";
+    MODE_WRONG: "`mode` is `{found}`; it must be `lines`, `files` or `count`.", "`mode` 为 `{found}`，应为 `lines`、`files` 或 `count`。";
     PATCH_EMPTY: "The patch changes nothing. It begins with `{begin}` and names each file with its changed lines, or is a unified diff.", "该补丁没有任何修改。它应以 `{begin}` 开头并列出每个文件及其改动的行，或是统一差异格式。";
     PATCH_WRONG: "The line `{line}` of the patch is none: a line of a file begins with a space, `-` or `+`. Nothing was changed.", "补丁中的 `{line}` 无法识别：文件的行须以空格、`-` 或 `+` 开头。未作任何修改。";
     PATCH_NO_PATH: "The patch names no file: give its `{field}`.", "补丁没有指明文件：请给出 `{field}`。";

@@ -69,12 +69,12 @@ pub const EDIT_FIELDS: &[FieldRow] = &[
     required(
         EDITS,
         FieldKind::Objects(&[
-            required(OLD, FieldKind::Text),
-            required(NEW, FieldKind::Text),
-            optional(ALL, FieldKind::Flag),
+            required(OLD, FieldKind::Text).says("lines as the file has them, without numbers"),
+            required(NEW, FieldKind::Text).says("\"\" deletes"),
+            optional(ALL, FieldKind::Flag).says("every place"),
         ]),
     ),
-    optional(FROM, FieldKind::Number),
+    optional(FROM, FieldKind::Number).says("of files over 4 MiB: the first line looked at"),
     optional(TO, FieldKind::Number),
 ];
 

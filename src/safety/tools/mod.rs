@@ -133,11 +133,25 @@ pub struct SearchTask {
     pub regex: bool,
     /// Upper and lower case are alike.
     pub fold: bool,
+    /// A match may go over several lines.
+    pub multiline: bool,
+    pub mode: SearchMode,
     pub glob: Option<String>,
-    /// Lines shown around a match.
-    pub context: usize,
+    /// A kind of files: `rust`, `py`.
+    pub kind: Option<String>,
+    /// Lines shown before and after a match.
+    pub around: (usize, usize),
     /// Our own folders in it, which stay closed.
     pub closed: Vec<PathBuf>,
+}
+
+/// What a search gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchMode {
+    Lines,
+    Files,
+    /// How many lines of each file match.
+    Counts,
 }
 
 /// One file, and what becomes of it.
@@ -297,9 +311,9 @@ const OTHERS: &[(&str, &[FieldRow])] = &[
         "exec",
         &[
             required(&["program"], FieldKind::Text),
-            optional(&["args"], FieldKind::Texts),
-            optional(&["cwd"], FieldKind::Text),
-            optional(&["background"], FieldKind::Flag),
+            optional(&["args"], FieldKind::Texts).says("one argument each"),
+            optional(&["cwd"], FieldKind::Text).says("folder to run in"),
+            optional(&["background"], FieldKind::Flag).says("as a job that runs on"),
         ],
     ),
     ("skill", &[required(&["name"], FieldKind::Text), optional(&["args"], FieldKind::Text)]),
@@ -491,6 +505,8 @@ fn content(
     }
 }
 
+#[cfg(test)]
+mod edit_corpus;
 #[cfg(test)]
 mod masks_tests;
 #[cfg(test)]

@@ -47,8 +47,6 @@ fn quoted(rest: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_patch_is_found_in_every_way_to_run_it() {
         let patch = "*** Begin Patch\n*** End Patch";
