@@ -92,6 +92,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("path.names",           Tier::L1, words::WRITES_OTHER_NAMES),
     ("file.read",            Tier::L0, words::TOOL_READS),
     ("file.write",           Tier::L1, words::TOOL_WRITES),
+    ("file.delete",          Tier::L1, words::TOOL_DELETES),
     ("file.changed",         Tier::L1, words::FILE_CHANGED),
     ("file.unread",          Tier::L1, words::FILE_UNREAD),
     ("file.large",           Tier::L1, words::LARGE_NOT_UNDONE),

@@ -186,8 +186,10 @@ impl DeniedStep {
 fn task_words(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) -> Vec<String> {
     let mut words = vec![name.to_owned(), input.to_string()];
     if let Some(change) = task.and_then(ToolTask::change) {
-        words.push(change.path.clone());
-        words.extend([&change.before, &change.after].map(|at| at.clone().unwrap_or_default()));
+        for file in change.files() {
+            words.push(file.path);
+            words.extend([file.before, file.after].map(Option::unwrap_or_default));
+        }
     }
     if let Some(ToolTask::Change(write)) = task {
         words.extend(write.obstacle.map(|obstacle| format!("{obstacle:?}")));

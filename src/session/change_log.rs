@@ -41,7 +41,8 @@ impl ChangeLog {
                     (now, by_model) = (*turn, *origin != TurnOrigin::Command);
                 }
                 Event::StepFinished(seen) if by_model && seen.succeeded() => {
-                    log.add(now, seen.change.as_slice());
+                    let files = seen.change.as_ref().map(Change::files);
+                    log.add(now, &files.unwrap_or_default());
                 }
                 Event::FilesChanged { files, lost, .. } => {
                     log.add(now, files);

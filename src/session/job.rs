@@ -126,10 +126,6 @@ impl ModelJobs {
 }
 
 impl Jobs {
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// What the model is told with the next message.
     pub fn take_news(&mut self) -> String {
         self.news.drain(..).map(|line| format!("\n\n[{line}]")).collect()

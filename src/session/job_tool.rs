@@ -13,9 +13,6 @@ use avocet_core::protocol::Observation;
 use avocet_safety::{Cleared, ToolTask};
 use avocet_tools::{RunControl, Tool};
 
-/// The beginning of their names; they are offered once there is a job.
-pub(super) const NAMES: &str = "job.";
-
 pub(super) struct JobTool {
     spec: &'static JobToolRow,
     session: UnboundedSender<TurnMessage>,

@@ -103,8 +103,6 @@ impl Session {
             .with_tool(recall);
         let tools = super::job_tool::all(&self.turn_messages)
             .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
-        let tools =
-            if self.jobs.is_empty() { tools.offering_later(super::job_tool::NAMES) } else { tools };
         if self.model_scripts().is_empty() {
             tools
         } else {

@@ -272,7 +272,6 @@ impl TurnScope {
         match answer.await {
             Ok(Ok(id)) => {
                 place.background.begins.cancel();
-                self.context.tools = self.context.tools.clone().with_all();
                 Ok(id)
             }
             Ok(Err(running)) => {

@@ -150,7 +150,12 @@ impl RunControl {
 
 /// Describes a tool to a model: its line of the prompt without what the schema says.
 fn tool_schema(name: &str, prompt: &str) -> Option<ToolSchema> {
-    let about = prompt.split_once(": ").map_or(prompt, |(_, about)| about);
+    let mut depth = 0_i32;
+    let ends = prompt.char_indices().find(|(at, c)| {
+        depth += i32::from(matches!(c, '{' | '[')) - i32::from(matches!(c, '}' | ']'));
+        depth == 0 && prompt.get(*at..).is_some_and(|rest| rest.starts_with(": "))
+    });
+    let about = ends.and_then(|(at, _)| prompt.get(at + 2..)).unwrap_or(prompt);
     Some(ToolSchema {
         name: reply::wire_name(name),
         description: about.to_owned(),
@@ -164,8 +169,6 @@ pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     kept: Option<file::Backups>,
     checkpoints: Option<Arc<checkpoint::Checkpoints>>,
-    /// Tools that the model can call but is not offered yet, by the beginning of their names.
-    later: Option<&'static str>,
     /// The only ones that the model gets.
     offered: Option<ToolRestriction>,
 }
@@ -207,17 +210,6 @@ impl Toolbox {
         Toolbox { tools: self.tools.iter().map(newest).collect(), ..self.clone() }
     }
 
-    /// Those with such a name are not offered before [`Toolbox::with_all`].
-    #[must_use]
-    pub fn offering_later(self, names: &'static str) -> Toolbox {
-        Toolbox { later: Some(names), ..self }
-    }
-
-    #[must_use]
-    pub fn with_all(self) -> Toolbox {
-        Toolbox { later: None, ..self }
-    }
-
     /// Only these are offered to the model. The user's own lines and what is undone need no offer.
     #[must_use]
     pub fn offering(self, offered: ToolRestriction) -> Toolbox {
@@ -227,7 +219,6 @@ impl Toolbox {
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
         let left = |tool: &&Arc<dyn Tool>| {
             self.offered.as_ref().is_none_or(|offered| offered.offers(tool.name()))
-                && self.later.is_none_or(|later| !tool.name().starts_with(later))
         };
         self.tools.iter().filter(left).map(AsRef::as_ref)
     }

@@ -55,8 +55,8 @@ impl SidePanel {
                 }
             }
             Event::StepFinished(seen) => {
-                if let Some(change) = &seen.change {
-                    self.add_change(self.turn, change);
+                for file in seen.change.iter().flat_map(Change::files) {
+                    self.add_change(self.turn, &file);
                 }
             }
             Event::Cleared => *self = SidePanel { is_open: self.is_open, ..SidePanel::default() },

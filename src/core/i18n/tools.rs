@@ -39,5 +39,8 @@ words! { "tools":
     GLOB_WRONG: "`{glob}` is not a valid name pattern: {why}.", "`{glob}` 不是有效的名称模式：{why}。";
     QUERY_WRONG: "The query cannot be searched for: {why}.", "无法查找该内容：{why}。";
     QUERY_LITERAL: "The query is not a valid regular expression ({why}), so it was searched for literally.", "查询不是有效的正则表达式（{why}），因此按原文查找。";
+    SEARCH_NONE: "No line matches /{query}/ in {files} {files:file|files}.", "{files} 个文件中没有与 /{query}/ 匹配的行。";
+    SEARCH_NONE_LITERAL: "No line has `{query}` in {files} {files:file|files}.", "{files} 个文件中没有含 `{query}` 的行。";
+    TYPE_UNKNOWN: "There is no type `{kind}` of files. Use glob.", "没有 `{kind}` 这种文件类型，请用 glob。";
     SEARCH_CUT: "{total} {total:match|matches} in {files} {files:file|files}; these are the first. Narrow it with path or glob.", "{files} 个文件中共有 {total} 处匹配，仅列出前面一部分。请用 path 或 glob 缩小范围。";
 }

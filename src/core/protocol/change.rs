@@ -21,9 +21,38 @@ pub struct Change {
     /// The file can be run as a program, before or after.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub executable: bool,
+    /// The files after the first, where one step changes several: `diff`, `added` and `removed` are
+    /// of all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Change>,
 }
 
 impl Change {
+    /// One change of several files; `None`: of none.
+    pub fn of_files(files: Vec<Change>) -> Option<Change> {
+        let mut files = files.into_iter();
+        let mut whole = files.next()?;
+        for mut other in files {
+            whole.added += other.added;
+            whole.removed += other.removed;
+            whole.diff.push_str(&std::mem::take(&mut other.diff));
+            whole.others.push(other);
+        }
+        Some(whole)
+    }
+
+    /// The changes of single files. Their lines are counted, and not shown.
+    pub fn files(&self) -> Vec<Change> {
+        let sum = |count: fn(&Change) -> usize| self.others.iter().map(count).sum::<usize>();
+        let first = Change {
+            added: self.added.saturating_sub(sum(|other| other.added)),
+            removed: self.removed.saturating_sub(sum(|other| other.removed)),
+            others: Vec::new(),
+            ..self.clone()
+        };
+        std::iter::once(first).chain(self.others.iter().cloned()).collect()
+    }
+
     /// Largest stored diff of a finished change, in bytes: a question shows all of it.
     const KEPT: usize = 192 * 1024;
 

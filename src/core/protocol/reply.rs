@@ -14,14 +14,17 @@ use super::{StepAction, ToolCall};
 use crate::i18n::{LocalizedText, protocol as words};
 
 mod decode;
+mod patch;
 mod repair;
 mod schema;
 mod strict;
 #[cfg(test)]
 mod tests;
 mod tolerant;
+mod tool_names;
 
 pub use schema::{schema, shared_schema, shared_short_schema, short_schema};
+pub use tool_names::{tool_name, wire_name};
 
 /// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;
@@ -56,22 +59,6 @@ pub struct NativeStep {
     /// It is to run on.
     pub background: bool,
 }
-
-/// The name of a tool as wire formats allow it: letters, digits, `_` and `-`.
-pub fn wire_name(tool: &str) -> String {
-    tool.replace('.', "_")
-}
-
-/// The name of a tool from the name a model calls it by.
-pub fn tool_name(called: &str) -> String {
-    match called.split_once('_') {
-        Some((family, rest)) if FAMILIES.contains(&family) => format!("{family}.{rest}"),
-        _ => called.to_owned(),
-    }
-}
-
-/// What may precede the dot of a tool's name.
-const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job"];
 
 /// Reads a call of a tool. Arguments that are no JSON object are not repaired: a lost part could
 /// make another step of it.

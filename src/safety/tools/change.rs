@@ -9,12 +9,13 @@ use std::sync::Arc;
 use super::diff::unified;
 use super::edit::{self, TextEdit};
 use super::file::{FROM, TO};
+use super::file_patch::{self, PatchedFile};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
-    Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, content, decode, digest,
-    excerpt, resolve_path,
+    Access, InputError, PatchTask, ResolvedPath, TaskResult, ToolTask, Write, content, decode,
+    digest, excerpt, resolve_path,
 };
 use crate::findings::Findings;
 use crate::paths::PathClass;
@@ -29,10 +30,36 @@ pub const MOST: usize = 4 * 1024 * 1024;
 /// The mark some editors put before the first character.
 const BOM: &str = "\u{feff}";
 
-const CONTENT: Names = &["content", "contents", "text", "data"];
+const CONTENT: Names = &["content", "contents", "text", "data", "file_text", "code"];
 const EDITS: Names = &["edits", "changes", "replacements"];
-const OLD: Names = &["old", "old_string", "old_str", "oldText", "search", "find", "before"];
-const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "replacement", "after"];
+const OLD: Names = &[
+    "old",
+    "old_string",
+    "old_str",
+    "oldText",
+    "oldString",
+    "old_text",
+    "old_content",
+    "search",
+    "find",
+    "before",
+];
+const NEW: Names = &[
+    "new",
+    "new_string",
+    "new_str",
+    "newText",
+    "newString",
+    "new_text",
+    "new_content",
+    "replace",
+    "replacement",
+    "after",
+];
+/// A line after which the new text goes.
+const INSERT: Names = &["insert_line"];
+/// A whole patch or diff.
+pub const PATCH: Names = &["patch", "diff", "input"];
 const ALL: Names = &["all", "replace_all", "replaceAll"];
 
 pub const WRITE_FIELDS: &[FieldRow] =
@@ -42,12 +69,12 @@ pub const EDIT_FIELDS: &[FieldRow] = &[
     required(
         EDITS,
         FieldKind::Objects(&[
-            required(OLD, FieldKind::Text),
-            required(NEW, FieldKind::Text),
-            optional(ALL, FieldKind::Flag),
+            required(OLD, FieldKind::Text).says("lines as the file has them, without numbers"),
+            required(NEW, FieldKind::Text).says("\"\" deletes"),
+            optional(ALL, FieldKind::Flag).says("every place"),
         ]),
     ),
-    optional(FROM, FieldKind::Number),
+    optional(FROM, FieldKind::Number).says("of files over 4 MiB: the first line looked at"),
     optional(TO, FieldKind::Number),
 ];
 
@@ -65,14 +92,16 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     };
     let encoding = old.as_ref().map_or(FileEncoding::Utf8, |(_, encoding)| *encoding);
     let old = old.as_ref().map(|(text, _)| text.as_ref());
+    let text = whole_text(text, old, &spot)?;
     let mut masks = Masks::new(ground, old.unwrap_or_default());
-    let real = masks.reveal(text)?;
+    let real = masks.reveal(text.0)?;
     let as_file = |text| match old {
         Some(old) if !old.is_empty() => keep_file_style(old, text),
         Some(_) | None => (Cow::Borrowed(text), None),
     };
-    let (after, note) = as_file(&real);
-    let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text).0, &after));
+    let (after, kept) = as_file(&real);
+    let note = text.1.or(kept);
+    let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text.0).0, &after));
     masks.add_findings(&spot, out);
     check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, ground, out);
     let bytes = encode(&after, encoding, &spot)?;
@@ -80,9 +109,37 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     change_task(spot, before.clone(), FileAfter { bytes: &bytes, shown }, note, ground)
 }
 
+/// The text of a whole file: without a fence around all of it, and complete.
+fn whole_text<'a>(
+    text: &'a str,
+    old: Option<&str>,
+    spot: &ResolvedPath,
+) -> Result<(&'a str, Option<LocalizedText>), InputError> {
+    let has_fences = ["md", "mdx", "markdown", "rst", "adoc", "txt"];
+    let end = spot.path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let inside = edit::unfence(text).filter(|_| !has_fences.contains(&end));
+    let inside = inside.filter(|_| !old.is_some_and(|old| old.starts_with("```")));
+    let note = inside.map(|_| LocalizedText::from(words::UNFENCED));
+    let text = inside.unwrap_or(text);
+    match old.and_then(|old| edit::placeholder::find(old, text)) {
+        Some(line) => Err(words::WRITE_PLACEHOLDER.with("line", excerpt(line)).into()),
+        None => Ok((text, note)),
+    }
+}
+
 pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     let edits = parse_edits(input)?;
+    edit_file((spot, class), edits, ground, out)
+}
+
+/// Edits in turn of one file, all of them or none.
+fn edit_file(
+    (spot, class): (ResolvedPath, PathClass),
+    edits: Vec<TextEdit>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
     add_write_findings(&spot, class, ground, out);
     let before = content(&spot, ground, MOST)?;
     let Some(bytes) = before else {
@@ -94,7 +151,7 @@ pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findin
                 let shown = masks.has_masks().then(|| masks.masked_display(new, &real));
                 change_task(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, ground)
             }
-            _ => Err(spot.say(words::TOOL_NO_FILE).into()),
+            _ => Err(InputError::no_file(spot)),
         };
     };
     let (text, encoding) = decode(&bytes, &spot)?;
@@ -106,6 +163,81 @@ pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findin
     let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| done.text.clone()));
     let after = FileAfter { bytes: &after, shown };
     change_task(spot, Some(bytes.clone()), after, done.note, ground)
+}
+
+/// A patch of one or several files: one change, made of all of it or none.
+pub fn patch(
+    text: &str,
+    path: Option<&str>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
+    let mut writes: Vec<Write> = Vec::new();
+    for file in file_patch::parse(text, path)? {
+        let (spot, class) = resolve_path(file.path(), Access::Writes, ground, out)?;
+        if writes.iter().any(|write| write.spot == spot) {
+            return Err(spot.say(words::PATCH_TWICE).into());
+        }
+        match file {
+            PatchedFile::Add { content: text, .. } => {
+                if content(&spot, ground, MOST)?.is_some_and(|bytes| !bytes.is_empty()) {
+                    return Err(spot.say(words::PATCH_EXISTS).into());
+                }
+                let edit = TextEdit { new: text, ..TextEdit::default() };
+                writes.push(written(edit_file((spot, class), vec![edit], ground, out)?)?);
+            }
+            PatchedFile::Delete { .. } => writes.push(delete(spot, class, ground, out)?),
+            PatchedFile::Update { to: None, edits, .. } => {
+                writes.push(written(edit_file((spot, class), edits, ground, out)?)?);
+            }
+            PatchedFile::Update { to: Some(to), edits, .. } => {
+                let (target, target_class) = resolve_path(&to, Access::Writes, ground, out)?;
+                if content(&target, ground, MOST)?.is_some() {
+                    return Err(target.say(words::PATCH_EXISTS).into());
+                }
+                add_write_findings(&target, target_class, ground, out);
+                let gone = delete(spot.clone(), class, ground, out)?;
+                let before = content(&spot, ground, MOST)?.unwrap_or_default();
+                let after = if edits.is_empty() {
+                    Arc::from(before)
+                } else {
+                    written(edit_file((spot, class), edits, ground, out)?)?
+                        .after
+                        .unwrap_or_default()
+                };
+                let after = FileAfter { bytes: &after, shown: None };
+                writes.push(written(change_task(target, None, after, None, ground)?)?);
+                writes.push(gone);
+            }
+        }
+    }
+    if let [_] = writes.as_slice() {
+        return Ok(ToolTask::Change(Box::new(writes.remove(0))));
+    }
+    let changes = writes.iter().map(|write| write.change.clone()).collect();
+    let change = Change::of_files(changes).unwrap_or_default();
+    Ok(ToolTask::Patch(Box::new(PatchTask { writes, change })))
+}
+
+fn written(task: ToolTask) -> Result<Write, InputError> {
+    match task {
+        ToolTask::Change(write) => Ok(*write),
+        _ => Err(LocalizedText::from(words::TOOL_FAULT).into()),
+    }
+}
+
+fn delete(
+    spot: ResolvedPath,
+    class: PathClass,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<Write, InputError> {
+    add_write_findings(&spot, class, ground, out);
+    out.add("file.delete", Tier::L1, spot.say(words::TOOL_DELETES), None, &[Effect::Delete]);
+    let Some(before) = content(&spot, ground, MOST)? else { return Err(InputError::no_file(spot)) };
+    check_last_seen(&spot, Some(&before), RequiredRead::Part, ground, out);
+    let change = build_change(&spot, (Some(&before), None), ground);
+    Ok(Write { spot, after: None, change, backup: false, note: None, obstacle: None })
 }
 
 /// The text as the file is encoded.
@@ -129,7 +261,7 @@ fn apply_edits(
     for edit in &edits {
         let (old, new) = (masks.reveal(&edit.old)?, masks.reveal(&edit.new)?);
         visible.push(TextEdit { old: old.clone(), ..edit.clone() });
-        real.push(TextEdit { old, new, all: edit.all });
+        real.push(TextEdit { old, new, ..edit.clone() });
     }
     if !masks.has_masks() {
         return Ok((edit::apply(text, &real)?, None));
@@ -139,7 +271,9 @@ fn apply_edits(
         let detail = edit::apply(&masks.masked_before(), &edits).err().map(|fault| fault.detail);
         InputError { detail: detail.unwrap_or_default(), ..fault }
     })?;
-    let shown = edit::apply(text, &visible).map(|shown| shown.text).unwrap_or_default();
+    // A later edit may rest on a value that an earlier one wrote.
+    let shown = edit::apply(text, &visible).map(|shown| shown.text);
+    let shown = shown.unwrap_or_else(|_| masks.mask_used(&done.text));
     let shown = masks.masked_display(&shown, &done.text);
     Ok((done, Some(shown)))
 }
@@ -158,8 +292,14 @@ pub fn parse_edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError>
 }
 
 fn parse_edit(input: &InputFields<'_>) -> Result<TextEdit, InputError> {
+    if let Some(line) = input.number(INSERT)? {
+        let new = input.optional_text(&["insert_text"])?.map_or_else(|| input.text(NEW), Ok)?;
+        let new = if new.ends_with('\n') { new.to_owned() } else { format!("{new}\n") };
+        let anchor = Some(edit::Anchor { line: Some(line), ..edit::Anchor::default() });
+        return Ok(TextEdit { new, anchor, ..TextEdit::default() });
+    }
     let (old, new) = (input.text(OLD)?.to_owned(), input.text(NEW)?.to_owned());
-    Ok(TextEdit { old, new, all: input.flag(ALL)? })
+    Ok(TextEdit { old, new, all: input.flag(ALL)?, anchor: None })
 }
 
 /// The text with the properties the file keeps: its mark, its line ends, the end of its

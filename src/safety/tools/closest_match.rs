@@ -5,6 +5,7 @@ use avocet_core::text::cut;
 use std::fmt::Write as _;
 
 use super::InputError;
+use super::edit::{fold, strip_numbers, variants};
 use avocet_core::i18n::safety as words;
 
 /// Lines of the file and of the wanted text that are compared.
@@ -23,42 +24,62 @@ pub fn mismatch_error(text: &str, old: &str, number: usize, of: usize) -> InputE
         _ => words::EDIT_NOT_FOUND_NTH.with("n", number).with("of", of),
     };
     let file: Vec<&str> = text.split('\n').take(FILE).collect();
-    let wanted: Vec<&str> = old.trim_matches('\n').split('\n').take(WANTED).collect();
-    let numbered = without_numbers(&wanted);
-    let looked_for: Vec<&str> = numbered.clone().unwrap_or_else(|| wanted.clone());
     let mut detail = String::new();
-    if numbered.is_some() {
+    if strip_numbers(old).is_some() {
         detail.push_str(
             "The line numbers that file.read shows are not in the file: leave them out of `old`.\n",
         );
     }
-    match closest_region(&file, &looked_for) {
-        Some(start) => describe_region(&file, &looked_for, start, &mut detail),
+    // What was meant may be an old text without its escapes or numbers.
+    let readings = variants(old, "");
+    let split = |old: &'_ str| -> Vec<String> {
+        let lines = old.trim_matches('\n').split('\n').take(WANTED);
+        lines.map(str::to_owned).collect()
+    };
+    let readings: Vec<Vec<String>> = readings.iter().map(|reading| split(&reading.old)).collect();
+    let folded: Vec<String> = file.iter().map(|line| fold(line.trim())).collect();
+    let found = readings.iter().filter_map(|wanted| {
+        let (score, start) = closest_region(&folded, wanted)?;
+        Some((score, start, wanted))
+    });
+    match found.rev().max_by_key(|(score, ..)| *score) {
+        Some((_, start, wanted)) => {
+            let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+            describe_region(&file, &wanted, start, &mut detail);
+        }
         None => detail.push_str("No line of it is in the file. Read the file again.\n"),
     }
-    InputError { say, detail }
+    InputError { detail, ..say.into() }
 }
 
-/// The lines without the numbers `file.read` put before them, if all have one.
-fn without_numbers<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
-    let strip = |line: &&'a str| {
-        let (number, rest) = line.trim_start().split_once('\t')?;
-        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(rest)
+/// Where the region begins that shares most lines, as they are compared, and how much it shares.
+/// From each line on, the wanted lines are followed with at most one line left out on either side.
+fn closest_region(file: &[String], wanted: &[String]) -> Option<(usize, usize)> {
+    let wanted: Vec<String> = wanted.iter().map(|line| fold(line.trim())).collect();
+    let weigh = |here: usize, there: usize| match (wanted.get(here), file.get(there)) {
+        (Some(a), Some(b)) if a == b => 2 * a.len().max(1),
+        (Some(a), Some(b)) => similarity(a, b),
+        _ => 0,
     };
-    lines.iter().map(strip).collect()
-}
-
-/// Where the region begins that shares most lines, blanks aside.
-fn closest_region(file: &[&str], wanted: &[&str]) -> Option<usize> {
-    let bare = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let file: Vec<String> = file.iter().map(|line| bare(line)).collect();
-    let wanted: Vec<String> = wanted.iter().map(|line| bare(line)).collect();
-    let weigh = |a: &str, b: &str| if a == b { 2 * a.len().max(1) } else { similarity(a, b) };
     let mut best: Option<(usize, usize)> = None;
     for start in 0..file.len() {
-        let there = file.get(start..).unwrap_or_default();
-        // A start that shares nothing with the first distinctive line does not count.
-        let score: usize = wanted.iter().zip(there).map(|(a, b)| weigh(a, b)).sum();
+        // A start that shares nothing with the first line does not count.
+        let mut score = weigh(0, start);
+        if score == 0 {
+            continue;
+        }
+        let mut there = start;
+        for here in 1..wanted.len() {
+            let next = [there + 1, there + 2, there];
+            let (gained, at) = next
+                .into_iter()
+                .rev()
+                .map(|at| (weigh(here, at), at))
+                .max_by_key(|(gained, at)| (*gained, *at == there + 1))
+                .unwrap_or((0, there + 1));
+            score += gained;
+            there = at;
+        }
         if score >= TELLING && best.is_none_or(|(most, _)| score > most) {
             best = Some((score, start));
         }
@@ -66,7 +87,7 @@ fn closest_region(file: &[&str], wanted: &[&str]) -> Option<usize> {
             break;
         }
     }
-    best.map(|(_, start)| start)
+    best
 }
 
 /// Bytes that both begin and end with, where that is a good part of them.

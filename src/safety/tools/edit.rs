@@ -1,23 +1,84 @@
-//! Exact search and replace. Every edit is matched against the original text, and all of
-//! them are applied or none: outside the matches, no byte changes.
+//! Search and replace. The old text is looked for exactly, then as models slip when they copy it,
+//! and then only where it can mean one place. Edits are done in turn, all of them or none: outside
+//! the matches, no byte changes.
 
 use std::ops::Range;
 
-use super::{InputError, closest_match};
-use avocet_core::i18n::{LocalizedText, safety as words};
+use super::{InputError, closest_match, excerpt};
+use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
+
+mod fold;
+mod indent;
+mod lenient;
+pub mod placeholder;
+mod variants;
+
+pub use fold::fold;
+pub use variants::{strip_numbers, unfence, variants};
 
 /// One text for another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextEdit {
     pub old: String,
     pub new: String,
     /// Every occurrence, not only a single one.
     pub all: bool,
+    /// Where in the file a patch says it is: it decides between places that are alike.
+    pub anchor: Option<Anchor>,
+}
+
+/// The place of a change in a patch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anchor {
+    /// Lines above it, the outermost first.
+    pub lines: Vec<String>,
+    /// The number of its first line, or of the line above it where it replaces none.
+    pub line: Option<usize>,
+    /// It is at the end of the file.
+    pub at_end: bool,
 }
 
 impl TextEdit {
     pub fn is_ascii(&self) -> bool {
         self.old.is_ascii() && self.new.is_ascii()
+    }
+}
+
+/// In what an old text may differ from the file and still mean one place of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slip {
+    Ends,
+    Blanks,
+    Tabs,
+    Indent,
+    EmptyLines,
+    LineEnds,
+    Signs,
+    Forms,
+    Numbers,
+    Marks,
+    Fence,
+    Escapes,
+    Entities,
+}
+
+impl Slip {
+    fn phrase(self) -> Phrase {
+        match self {
+            Slip::Ends => words::SLIP_ENDS,
+            Slip::Blanks => words::SLIP_BLANKS,
+            Slip::Tabs => words::SLIP_TABS,
+            Slip::Indent => words::SLIP_INDENT,
+            Slip::EmptyLines => words::SLIP_EMPTY_LINES,
+            Slip::LineEnds => words::SLIP_LINE_ENDS,
+            Slip::Signs => words::SLIP_SIGNS,
+            Slip::Forms => words::SLIP_FORMS,
+            Slip::Numbers => words::SLIP_NUMBERS,
+            Slip::Marks => words::SLIP_MARKS,
+            Slip::Fence => words::SLIP_FENCE,
+            Slip::Escapes => words::SLIP_ESCAPES,
+            Slip::Entities => words::SLIP_ENTITIES,
+        }
     }
 }
 
@@ -31,49 +92,196 @@ pub struct Edited {
 /// Lines that are named where a text occurs more than once.
 const NAMED: usize = 8;
 
+/// Does one edit after the other, each to the result of the one before.
+///
 /// # Errors
-/// An edit that matches nowhere, or more often than it may, or overlaps another one; the
-/// error shows the nearest text.
+/// An edit that matches nowhere, or more often than it may; the error shows the nearest text.
 pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
-    let mut cuts: Vec<(Range<usize>, String)> = Vec::new();
-    let mut note = None;
+    let mut now = text.to_owned();
+    let mut note: Option<LocalizedText> = None;
     for (at, edit) in edits.iter().enumerate() {
-        let number = at + 1;
-        if edit.old == edit.new {
-            return Err(words::EDIT_SAME.with("n", number).into());
-        }
-        if edit.old.is_empty() {
-            if !text.is_empty() {
-                return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
-            }
-            cuts.push((0..0, edit.new.clone()));
+        let is_repeated = edits.iter().take(at).any(|other| other == edit);
+        if is_repeated && !now.contains(&edit.old) {
             continue;
         }
-        let (places, new, ends) = find_matches(text, edit);
-        if ends {
-            note = Some(LocalizedText::from(words::KEPT_CRLF));
-        }
-        match places.as_slice() {
-            [] => return Err(closest_match::mismatch_error(text, &edit.old, number, edits.len())),
-            [_] => {}
-            [..] if edit.all => {}
-            [..] => return Err(ambiguous_error(text, &places, number)),
-        }
-        cuts.extend(places.into_iter().map(|place| (place, new.clone())));
+        let done = apply_one(&now, edit, (at + 1, edits.len()))?;
+        now = done.text;
+        note = match (note, done.note) {
+            (Some(first), Some(next)) if first != next => {
+                Some(words::NOTES.with("first", first).with("next", next))
+            }
+            (first, next) => first.or(next),
+        };
     }
-    cuts.sort_by_key(|(place, _)| (place.start, place.end));
-    if cuts.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a.end > b.start)) {
-        return Err(LocalizedText::from(words::EDIT_OVERLAP).into());
+    Ok(Edited { text: now, note })
+}
+
+fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edited, InputError> {
+    let (number, _) = place;
+    if edit.old == edit.new {
+        return Err(words::EDIT_SAME.with("n", number).into());
     }
+    if edit.old.is_empty() {
+        if let Some(at) = edit.anchor.as_ref().and_then(|anchor| anchor.insertion(text)) {
+            return Ok(Edited { text: replace(text, &[at..at], &edit.new), note: None });
+        }
+        if !text.is_empty() {
+            return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
+        }
+        return Ok(Edited { text: edit.new.clone(), note: None });
+    }
+    if let Some(line) = placeholder::find(&edit.old, &edit.new) {
+        let line = excerpt(line);
+        return Err(words::EDIT_PLACEHOLDER.with("n", number).with("line", line).into());
+    }
+    let (mut places, new, ends) = find_matches(text, edit);
+    if let Some(anchor) = &edit.anchor {
+        // A patch changes whole lines.
+        let begins_line = |place: &Range<usize>| {
+            text.get(..place.start)
+                .is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+        };
+        places.retain(begins_line);
+        anchor.narrow(text, &mut places, Range::clone);
+    }
+    let note = ends.then(|| LocalizedText::from(words::KEPT_CRLF));
+    match places.as_slice() {
+        [] => apply_lenient(text, edit, place),
+        [_] => Ok(Edited { text: replace(text, &places, &new), note }),
+        [..] if edit.all => Ok(Edited { text: replace(text, &places, &new), note }),
+        [..] => Err(ambiguous_error(words::EDIT_AMBIGUOUS, text, &places, number)),
+    }
+}
+
+fn replace(text: &str, places: &[Range<usize>], new: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for (place, new) in cuts {
+    for place in places {
         out.push_str(text.get(done..place.start).unwrap_or_default());
-        out.push_str(&new);
+        out.push_str(new);
         done = place.end;
     }
-    out.push_str(text.get(done..).unwrap_or_default());
-    Ok(Edited { text: out, note })
+    out + text.get(done..).unwrap_or_default()
+}
+
+/// Does an edit whose old text is not there exactly: at the only place that is like it.
+fn apply_lenient(
+    text: &str,
+    edit: &TextEdit,
+    (number, of): (usize, usize),
+) -> Result<Edited, InputError> {
+    let mut places = lenient::find(text, &edit.old, &edit.new);
+    if let Some(anchor) = &edit.anchor {
+        anchor.narrow(text, &mut places, |place| place.range.clone());
+    }
+    let [place] = places.as_slice() else {
+        if places.is_empty() {
+            return Err(unfound_error(text, edit, (number, of)));
+        }
+        let ranges: Vec<Range<usize>> = places.iter().map(|place| place.range.clone()).collect();
+        return Err(ambiguous_error(words::EDIT_AMBIGUOUS_NEAR, text, &ranges, number));
+    };
+    let Some(becomes) = &place.becomes else {
+        return Err(unfound_error(text, edit, (number, of)));
+    };
+    let mut slips = place.slips.iter().rev();
+    let last = slips.next().copied().unwrap_or(Slip::LineEnds).phrase();
+    let slips = slips.fold(LocalizedText::from(last), |rest, slip| {
+        words::SLIPS.with("first", slip.phrase()).with("next", rest)
+    });
+    let note = words::EDIT_LENIENT
+        .with("n", number)
+        .with("line", line_of(text, place.range.start))
+        .with("slips", slips);
+    let text = replace(text, std::slice::from_ref(&place.range), becomes);
+    Ok(Edited { text, note: Some(note) })
+}
+
+impl Anchor {
+    /// Of several places leaves the one that the anchor tells, if it tells one.
+    fn narrow<P: Clone>(
+        &self,
+        text: &str,
+        places: &mut Vec<P>,
+        range: impl Fn(&P) -> Range<usize>,
+    ) {
+        if places.len() < 2 {
+            return;
+        }
+        let block = self.block(text);
+        let is_told = |place: &&P| {
+            let at = range(place).start;
+            self.line.is_some_and(|line| line == line_of(text, at))
+                || block.as_ref().is_some_and(|block| block.contains(&at))
+                || self.at_end
+                    && text.get(range(place).end..).is_some_and(|rest| rest.trim().is_empty())
+        };
+        let told: Vec<P> = places.iter().filter(is_told).cloned().collect();
+        if told.len() == 1 {
+            *places = told;
+        }
+    }
+
+    /// What stands below the lines of the anchor: up to a line that is indented no more than the
+    /// last of them.
+    fn block(&self, text: &str) -> Option<Range<usize>> {
+        let mut from = 0;
+        let mut indent = 0;
+        if self.lines.is_empty() {
+            return None;
+        }
+        for wanted in &self.lines {
+            let rest = text.get(from..)?;
+            let (at, line) =
+                lines_at(rest).find(|(_, line)| fold(line.trim()) == fold(wanted.trim()))?;
+            indent = line.len() - line.trim_start().len();
+            from += at + line.len();
+        }
+        let rest = text.get(from..)?;
+        let closes = |(_, line): &(usize, &str)| {
+            !line.trim().is_empty() && line.len() - line.trim_start().len() <= indent
+        };
+        let end = lines_at(rest).skip(1).find(closes).map_or(text.len(), |(at, _)| from + at);
+        Some(from..end)
+    }
+
+    /// Where lines go that replace none.
+    fn insertion(&self, text: &str) -> Option<usize> {
+        if let Some(line) = self.line {
+            let mut ends = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+            return ends.nth(line);
+        }
+        if self.lines.is_empty() {
+            return (text.is_empty() || text.ends_with('\n')).then_some(text.len());
+        }
+        let block = self.block(text)?;
+        let end = text.get(block.start..)?.find('\n')?;
+        Some(block.start + end + 1)
+    }
+}
+
+/// Each line with its offset, without its end.
+fn lines_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split('\n').map(move |line| {
+        let from = at;
+        at += line.len() + 1;
+        (from, line)
+    })
+}
+
+/// The fault of an edit without a place: made before, or of another text.
+fn unfound_error(text: &str, edit: &TextEdit, (number, of): (usize, usize)) -> InputError {
+    let new = edit.new.trim_matches('\n');
+    let made = (!new.trim().is_empty()).then(|| text.find(new)).flatten();
+    match made {
+        Some(at) => words::EDIT_ALREADY.with("n", number).with("line", line_of(text, at)).into(),
+        None => closest_match::mismatch_error(text, &edit.old, number, of),
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
 
 /// The position of the old text, and its replacement. Models write line ends as `\n`: in a
@@ -102,20 +310,13 @@ pub fn has_crlf_only(text: &str) -> bool {
     ends > 0 && text.matches("\r\n").count() == ends && text.matches('\r').count() == ends
 }
 
-fn ambiguous_error(text: &str, places: &[Range<usize>], number: usize) -> InputError {
-    let line = |place: &Range<usize>| {
-        let before = text.get(..place.start).unwrap_or_default();
-        (before.matches('\n').count() + 1).to_string()
-    };
+fn ambiguous_error(say: Phrase, text: &str, places: &[Range<usize>], number: usize) -> InputError {
+    let line = |place: &Range<usize>| line_of(text, place.start).to_string();
     let mut lines: Vec<String> = places.iter().take(NAMED).map(line).collect();
     if places.len() > NAMED {
         lines.push("…".to_owned());
     }
-    words::EDIT_AMBIGUOUS
-        .with("n", number)
-        .with("count", places.len())
-        .with("lines", lines.join(", "))
-        .into()
+    say.with("n", number).with("count", places.len()).with("lines", lines.join(", ")).into()
 }
 
 #[cfg(test)]
@@ -126,7 +327,7 @@ mod tests {
     use avocet_core::i18n::Lang;
 
     fn edit(old: &str, new: &str) -> TextEdit {
-        TextEdit { old: old.into(), new: new.into(), all: false }
+        TextEdit { old: old.into(), new: new.into(), all: false, anchor: None }
     }
 
     fn apply_all(text: &str, edits: &[TextEdit]) -> String {
@@ -139,10 +340,15 @@ mod tests {
     }
 
     #[test]
-    fn several_edits_apply_at_once_and_do_not_see_each_other() {
+    fn several_edits_are_done_in_turn_all_of_them_or_none() {
         let edits = [edit("a", "b"), edit("b", "c")];
-        assert_eq!(apply_all("a b", &edits), "b c");
-        assert!(apply_error("a x", &edits).contains("2"), "the second fits nowhere: none is done");
+        assert_eq!(apply_all("a x", &edits), "c x");
+        assert!(
+            apply_error("a b", &edits).contains("2 times"),
+            "after the first it is there twice"
+        );
+        assert!(apply_error("a", &[edit("a", "x"), edit("q", "r")]).contains("Edit 2 of 2"));
+        assert_eq!(apply_all("a\n", &[edit("a\n", "x\n"), edit("a\n", "x\n")]), "x\n");
     }
 
     #[test]
@@ -152,7 +358,10 @@ mod tests {
             apply_all(text, &[edit("end", "fin")]),
             "\u{feff}\tlet s = \"\\u00e9\u{a0}é\";\r\n\tfin\r\n"
         );
-        assert!(apply_error(text, &[edit("let s = \"\\u00e9 é\";", "x")]).contains("U+00A0"));
+        assert_eq!(
+            apply_all(text, &[edit("let s = \"\\u00e9 é\";", "let s = \"\\u00e9 e\";")]),
+            "\u{feff}\tlet s = \"\\u00e9\u{a0}e\";\r\n\tend\r\n"
+        );
     }
 
     #[test]
@@ -174,8 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_edits_are_refused() {
-        assert!(apply_error("abc", &[edit("ab", "1"), edit("bc", "2")]).contains("same place"));
+    fn an_edit_without_an_old_text_is_of_an_empty_file() {
         assert!(apply("abc", &[edit("", "x")]).is_err());
         assert_eq!(apply_all("", &[edit("", "x\n")]), "x\n");
         assert!(apply("abc", &[edit("a", "a")]).is_err());
@@ -201,7 +409,7 @@ mod tests {
         fn no_edit_is_too_strange(
             text in any::<String>(), old in any::<String>(), new in any::<String>(), all in any::<bool>()
         ) {
-            let _ = apply(&text, &[TextEdit { old, new, all }]);
+            let _ = apply(&text, &[TextEdit { old, new, all, anchor: None }]);
         }
     }
 }

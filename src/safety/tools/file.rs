@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
 use super::schema::{FieldKind, FieldRow, optional, required};
-use super::{InputError, ListTask, Read, SearchTask, TaskResult, ToolTask, resolve_read};
+use super::{
+    InputError, ListTask, Read, SearchMode, SearchTask, TaskResult, ToolTask, excerpt, resolve_read,
+};
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use avocet_core::i18n::safety as words;
@@ -18,26 +20,31 @@ const RANGE: Names = &["range", "line_range"];
 const GLOB: Names = &["glob", "pattern", "include"];
 const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files"];
+const MODE: Names = &["mode", "output_mode"];
 const MOST_CONTEXT: usize = 20;
 
 pub const READ_FIELDS: &[FieldRow] = &[
     required(PATH, FieldKind::Text),
-    optional(FROM, FieldKind::Number),
-    optional(TO, FieldKind::Number),
+    optional(FROM, FieldKind::Number).says("first line, from 1"),
+    optional(TO, FieldKind::Number).says("last line"),
 ];
 pub const LIST_FIELDS: &[FieldRow] = &[
-    optional(PATH, FieldKind::Text),
-    optional(GLOB, FieldKind::Text),
-    optional(&["depth"], FieldKind::Number),
-    optional(&["all"], FieldKind::Flag),
+    optional(PATH, FieldKind::Text).says("folder"),
+    optional(GLOB, FieldKind::Text).says("as *.rs"),
+    optional(&["depth"], FieldKind::Number).says("levels of folders"),
+    optional(&["all"], FieldKind::Flag).says("hidden and ignored too"),
 ];
 pub const SEARCH_FIELDS: &[FieldRow] = &[
-    required(QUERY, FieldKind::Text),
-    optional(PATH, FieldKind::Text),
-    optional(SEARCHED, FieldKind::Text),
-    optional(&["regex"], FieldKind::Flag),
+    required(QUERY, FieldKind::Text).says("regular expression"),
+    optional(PATH, FieldKind::Text).says("folder or file"),
+    optional(SEARCHED, FieldKind::Text).says("as *.rs"),
+    optional(&["type"], FieldKind::Text).says("as py, rust"),
+    optional(MODE, FieldKind::OneOf(&["lines", "files", "count"])),
     optional(&["ignore_case"], FieldKind::Flag),
-    optional(&["context"], FieldKind::Number),
+    optional(&["literal"], FieldKind::Flag).says("no regular expression"),
+    optional(&["multiline"], FieldKind::Flag).says("matches go over lines"),
+    optional(&["before"], FieldKind::Number).says("lines before a match"),
+    optional(&["after"], FieldKind::Number),
 ];
 
 pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
@@ -104,19 +111,28 @@ pub fn search(
     if query.is_empty() {
         return Err(input.missing_field_error(QUERY));
     }
-    // A field named `regex` or `pattern` describes its contents.
-    let named = input.get(&["query", "text", "search"]).is_none();
-    let regex = match input.get(&["regex"]) {
-        Some(Value::Bool(regex)) => *regex,
-        _ => named,
+    // A query in a field named `regex` is one, whatever else is said.
+    let literal = input.flag(&["literal", "fixed_strings"])?
+        || input.get(&["regex"]) == Some(&Value::Bool(false));
+    let mode = match input.optional_text(MODE)? {
+        None | Some("lines" | "content" | "") => SearchMode::Lines,
+        Some("files" | "files_with_matches") => SearchMode::Files,
+        Some("count" | "counts") => SearchMode::Counts,
+        Some(other) => return Err(words::MODE_WRONG.with("found", excerpt(other)).into()),
     };
+    let context = input.number(&["context", "around", "-C"])?.unwrap_or(0);
+    let around =
+        |names| Ok::<_, InputError>(input.number(names)?.unwrap_or(context).min(MOST_CONTEXT));
     Ok(ToolTask::Search(SearchTask {
         closed: own_folders_below(&spot.path, ground),
         spot,
         query,
-        regex,
-        fold: input.flag(&["ignore_case", "fold", "insensitive", "case_insensitive"])?,
-        glob: input.optional_text(SEARCHED)?.map(str::to_owned),
-        context: input.number(&["context", "around"])?.unwrap_or(0).min(MOST_CONTEXT),
+        regex: !literal,
+        fold: input.flag(&["ignore_case", "fold", "insensitive", "case_insensitive", "-i"])?,
+        multiline: input.flag(&["multiline"])?,
+        mode,
+        glob: input.optional_text(SEARCHED)?.filter(|glob| !glob.is_empty()).map(str::to_owned),
+        kind: input.optional_text(&["type"])?.filter(|kind| !kind.is_empty()).map(str::to_owned),
+        around: (around(&["before", "-B"])?, around(&["after", "-A"])?),
     }))
 }

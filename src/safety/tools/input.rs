@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value};
 
+use super::ResolvedPath;
 use crate::findings::excerpt;
 use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
 
@@ -13,11 +14,19 @@ pub struct InputError {
     pub say: LocalizedText,
     /// More of it for the model: regions of files, as text.
     pub detail: String,
+    /// The file that is not there: others beside it may be meant.
+    pub missing: Option<ResolvedPath>,
 }
 
 impl From<LocalizedText> for InputError {
     fn from(say: LocalizedText) -> InputError {
-        InputError { say, detail: String::new() }
+        InputError { say, detail: String::new(), missing: None }
+    }
+}
+
+impl InputError {
+    pub fn no_file(spot: ResolvedPath) -> InputError {
+        InputError { missing: Some(spot.clone()), ..spot.say(words::TOOL_NO_FILE).into() }
     }
 }
 

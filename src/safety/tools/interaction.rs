@@ -33,11 +33,11 @@ pub const PLAN_FIELDS: &[FieldRow] = &[required(
     ]),
 )];
 pub const RECALL_FIELDS: &[FieldRow] =
-    &[required(ID, FieldKind::Text), optional(PAGE, FieldKind::Number)];
+    &[required(ID, FieldKind::Text).says("as cmd_012, turn_3"), optional(PAGE, FieldKind::Number)];
 pub const JOB_READ_FIELDS: &[FieldRow] = &[
     required(JOB, FieldKind::Number),
-    optional(PAGE, FieldKind::Number),
-    optional(QUERY, FieldKind::Text),
+    optional(PAGE, FieldKind::Number).says("of all output; else what is new"),
+    optional(QUERY, FieldKind::Text).says("only lines with it"),
 ];
 pub const JOB_STOP_FIELDS: &[FieldRow] = &[required(JOB, FieldKind::Number)];
 /// Options that can be picked by a digit.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::change::{self, MOST, add_write_findings, describe_change};
+use super::change::{self, MOST, PATCH, add_write_findings, describe_change};
 use super::edit::{TextEdit, has_crlf_only};
 use super::file::{FROM, TO};
 use super::input::{InputFields, PATH};
@@ -27,6 +27,9 @@ const SHOWN: usize = 20;
 
 /// `file.edit`, of a file of any size.
 pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    if let Some(patch) = input.optional_text(PATCH)? {
+        return change::patch(patch, input.optional_text(PATH)?, ground, out);
+    }
     let mut findings = Findings::default();
     let place = resolve_path(input.text(PATH)?, Access::Writes, ground, &mut findings)?;
     if !is_large(&place.0, ground) {

@@ -89,6 +89,12 @@ impl<'a> Masks<'a> {
         shown.to_owned()
     }
 
+    /// A text with the masks in place of the values that were turned back.
+    pub fn mask_used(&self, text: &str) -> String {
+        let all = self.used.iter();
+        all.fold(text.to_owned(), |text, (mask, value)| text.replace(&**value, mask))
+    }
+
     /// The file as it is shown to the model.
     pub fn masked_before(&self) -> String {
         self.secrets.map_or_else(|| self.before.to_owned(), |it| it.mask(self.before).into_owned())

@@ -20,6 +20,7 @@ use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
 use super::{Contents, LargeFileState, PathKind, Workspace};
 use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
+use avocet_core::protocol::reply::wire_name;
 use avocet_core::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
 
@@ -28,6 +29,7 @@ mod closest_match;
 mod diff;
 mod edit;
 mod file;
+mod file_patch;
 mod input;
 mod interaction;
 mod json_edit;
@@ -58,6 +60,8 @@ pub enum ToolTask {
     List(ListTask),
     Search(SearchTask),
     Change(Box<Write>),
+    /// Several files, all of them or none.
+    Patch(Box<PatchTask>),
     /// Places of a file that is not read whole.
     LargeEdit(Box<LargeEdit>),
     Plugin(PluginTask),
@@ -129,11 +133,25 @@ pub struct SearchTask {
     pub regex: bool,
     /// Upper and lower case are alike.
     pub fold: bool,
+    /// A match may go over several lines.
+    pub multiline: bool,
+    pub mode: SearchMode,
     pub glob: Option<String>,
-    /// Lines shown around a match.
-    pub context: usize,
+    /// A kind of files: `rust`, `py`.
+    pub kind: Option<String>,
+    /// Lines shown before and after a match.
+    pub around: (usize, usize),
     /// Our own folders in it, which stay closed.
     pub closed: Vec<PathBuf>,
+}
+
+/// What a search gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchMode {
+    Lines,
+    Files,
+    /// How many lines of each file match.
+    Counts,
 }
 
 /// One file, and what becomes of it.
@@ -151,6 +169,13 @@ pub struct Write {
     pub note: Option<LocalizedText>,
     /// The entry that the file replaces, other than a file.
     pub obstacle: Option<Obstacle>,
+}
+
+/// Files that change together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchTask {
+    pub writes: Vec<Write>,
+    pub change: Change,
 }
 
 /// What is in the place of a file, and goes when the file is written.
@@ -244,6 +269,7 @@ impl ToolTask {
     pub fn change(&self) -> Option<&Change> {
         match self {
             ToolTask::Change(write) => Some(&write.change),
+            ToolTask::Patch(patch) => Some(&patch.change),
             ToolTask::LargeEdit(edit) => Some(&edit.change),
             _ => None,
         }
@@ -285,9 +311,9 @@ const OTHERS: &[(&str, &[FieldRow])] = &[
         "exec",
         &[
             required(&["program"], FieldKind::Text),
-            optional(&["args"], FieldKind::Texts),
-            optional(&["cwd"], FieldKind::Text),
-            optional(&["background"], FieldKind::Flag),
+            optional(&["args"], FieldKind::Texts).says("one argument each"),
+            optional(&["cwd"], FieldKind::Text).says("folder to run in"),
+            optional(&["background"], FieldKind::Flag).says("as a job that runs on"),
         ],
     ),
     ("skill", &[required(&["name"], FieldKind::Text), optional(&["args"], FieldKind::Text)]),
@@ -303,6 +329,9 @@ pub fn input_schema(name: &str) -> Option<Value> {
     let mut all = own.chain(OTHERS.iter().copied());
     all.find(|(known, _)| *known == name).map(|(_, fields)| schema::schema(fields))
 }
+
+/// Tools that are offered where slothtool is installed.
+pub const OF_SLOTHTOOL: [&str; 2] = ["config.json_patch", "plugin.run"];
 
 /// Tools whose remembered approval covers what they do in the workspace.
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
@@ -330,7 +359,10 @@ fn judge_task(
     out: &mut Findings,
 ) -> Option<ToolTask> {
     let Some(ToolRow { name, judge, .. }) = TOOLS.iter().find(|row| row.name == name) else {
-        let known: Vec<&str> = TOOLS.iter().map(|row| row.name).collect();
+        let known = OTHERS.iter().map(|(name, _)| *name).take(1);
+        let known = known
+            .chain(TOOLS.iter().map(|row| row.name).filter(|name| !OF_SLOTHTOOL.contains(name)));
+        let known: Vec<String> = known.map(wire_name).collect();
         let say = words::TOOL_UNKNOWN.with("tool", excerpt(name)).with("tools", known.join(", "));
         out.add("tool.unknown", Tier::L2, say, None, &[]);
         return None;
@@ -393,6 +425,7 @@ fn resolve_path(
         return Err(LocalizedText::from(words::PATH_NUL).into());
     }
     let scene = ground.scene;
+    let text = meant_path(text, ground);
     let written = paths::absolute(text, &ground.cwd, &scene.place.home);
     let path = scene.world.resolve(&written);
     let class = paths::classify(text, &ground.cwd, scene);
@@ -405,6 +438,21 @@ fn resolve_path(
         findings.add("path.link", Tier::L2, say, None, &[Effect::Outside]);
     }
     Ok((spot, class))
+}
+
+/// The path without what models copy with it, quotes and the `a/` of a diff, where only that one
+/// leads to a file.
+fn meant_path<'a>(text: &'a str, ground: &JudgeContext<'_>) -> &'a str {
+    let scene = ground.scene;
+    let exists = |text: &str| {
+        let path = paths::absolute(text, &ground.cwd, &scene.place.home);
+        scene.world.kind(&scene.world.resolve(&path)) != PathKind::Missing
+    };
+    let bare = text.trim().trim_matches(['`', '"', '\'']);
+    let bare = bare.strip_prefix("file://").unwrap_or(bare);
+    let of_diff = ["a/", "b/"].iter().find_map(|prefix| bare.strip_prefix(prefix));
+    let mut others = [Some(bare), of_diff].into_iter().flatten();
+    if exists(text) { text } else { others.find(|other| exists(other)).unwrap_or(text) }
 }
 
 /// The place of a path that is read.
@@ -457,6 +505,8 @@ fn content(
     }
 }
 
+#[cfg(test)]
+mod edit_corpus;
 #[cfg(test)]
 mod masks_tests;
 #[cfg(test)]

@@ -13,6 +13,14 @@ pub struct FieldRow {
     pub names: Names,
     pub kind: FieldKind,
     pub is_required: bool,
+    /// For the model, where the name does not tell it.
+    pub about: &'static str,
+}
+
+impl FieldRow {
+    pub const fn says(self, about: &'static str) -> FieldRow {
+        FieldRow { about, ..self }
+    }
 }
 
 /// What a field holds.
@@ -30,24 +38,34 @@ pub enum FieldKind {
 
 /// A field that must be there.
 pub const fn required(names: Names, kind: FieldKind) -> FieldRow {
-    FieldRow { names, kind, is_required: true }
+    FieldRow { names, kind, is_required: true, about: "" }
 }
 
 pub const fn optional(names: Names, kind: FieldKind) -> FieldRow {
-    FieldRow { names, kind, is_required: false }
+    FieldRow { names, kind, is_required: false, about: "" }
 }
 
 /// The schema of an object with these fields.
 pub fn schema(fields: &[FieldRow]) -> Value {
     let name = |field: &FieldRow| field.names.first().copied().unwrap_or_default();
     let properties: Map<String, Value> =
-        fields.iter().map(|field| (name(field).to_owned(), field.kind.schema())).collect();
+        fields.iter().map(|field| (name(field).to_owned(), field.schema())).collect();
     let required: Vec<&str> = fields.iter().filter(|field| field.is_required).map(name).collect();
     let mut out = json!({ "type": "object", "properties": properties });
     if !required.is_empty() {
         out["required"] = json!(required);
     }
     out
+}
+
+impl FieldRow {
+    fn schema(&self) -> Value {
+        let mut out = self.kind.schema();
+        if !self.about.is_empty() {
+            out["description"] = json!(self.about);
+        }
+        out
+    }
 }
 
 impl FieldKind {

@@ -367,7 +367,14 @@ impl PastTurn {
             Dialect::Tools if self.sent.is_empty() => {
                 lines.map(HistoryMessage::to_plain_message).collect()
             }
-            Dialect::Tools => return self.sent.clone(),
+            Dialect::Tools => {
+                let mut sent = self.sent.clone();
+                // Records of earlier versions have the names as the models wrote them.
+                sent.iter_mut()
+                    .flat_map(|message| &mut message.blocks)
+                    .for_each(|block| block.mend_name());
+                return sent;
+            }
         };
         self.with_images(messages)
     }

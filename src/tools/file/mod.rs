@@ -43,10 +43,10 @@ struct FileToolSpec {
 
 #[rustfmt::skip]
 const ROWS: &[FileToolSpec] = &[
-    FileToolSpec { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered" },
+    FileToolSpec { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once" },
     FileToolSpec { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: names below a folder, ignored ones left out" },
-    FileToolSpec { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, regex?, ignore_case?, context?}: lines that hold a text" },
-    FileToolSpec { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces exact text; each `old` must stand once; all or none" },
+    FileToolSpec { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
+    FileToolSpec { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must stand once; in turn, all or none" },
     FileToolSpec { name: "file.write",        about: words::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
     FileToolSpec { name: "config.json_patch", about: words::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
 ];
@@ -154,11 +154,15 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
         };
     }
     match &step.assessment().task {
-        Some(ToolTask::Fault(fault)) => fault.clone().into(),
+        Some(ToolTask::Fault(fault)) => match &fault.missing {
+            Some(spot) => FileToolResult::failed(similar_names(&spot.shown, &spot.path)),
+            None => fault.clone().into(),
+        },
         Some(ToolTask::Read(read)) => read::run(read, &desk.read_tracker),
         Some(ToolTask::List(list)) => list::run(list, cancel),
         Some(ToolTask::Search(search)) => search::run(search, cancel),
         Some(ToolTask::Change(write)) => write::run(write, desk),
+        Some(ToolTask::Patch(patch)) => write::run_patch(patch, desk),
         Some(ToolTask::LargeEdit(edit)) => splice::run(edit, desk),
         Some(
             ToolTask::Plugin(_)

@@ -14,10 +14,9 @@ use avocet_safety::tools::{Read, digest};
 const MOST: u64 = 16 * 1024 * 1024;
 /// Lines that are kept of a larger one, from the first that is wanted.
 const LINES_OF_LARGE: usize = MOST_LINES;
-/// The number of lines by default, and at most; the bytes in all, and of one line.
-const LINES: usize = 500;
+/// The number of lines at most; the bytes in all, and of one line.
 const MOST_LINES: usize = 2_000;
-const BYTES: usize = 40 * 1024;
+const BYTES: usize = 64 * 1024;
 const LINE: usize = 1_000;
 /// Bytes that are looked at to recognise a file's type.
 const START: usize = 8 * 1024;
@@ -71,10 +70,7 @@ fn numbered_lines(read: &Read, text: &str, (first, total): (usize, usize)) -> Fi
         let say = words::PAST_THE_END.with("total", total).with("from", read.from);
         return FileToolResult::failed(say);
     }
-    let most = match read.to {
-        Some(to) => (to - read.from + 1).min(MOST_LINES),
-        None => LINES,
-    };
+    let most = read.to.map_or(MOST_LINES, |to| (to - read.from + 1).min(MOST_LINES));
     let mut out = String::new();
     let mut last = read.from;
     for (at, line) in text.lines().enumerate().skip(read.from - first).take(most) {

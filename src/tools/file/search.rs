@@ -8,16 +8,18 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
     BinaryDetection, Encoding, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch,
 };
+use ignore::types::{Types, TypesBuilder};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::list::{glob_matches, matcher, walk};
 use super::{FileToolResult, cancelled, head, reason};
+use avocet_core::i18n::safety::NOTES;
 use avocet_core::i18n::{LocalizedText, tools as words};
 use avocet_core::protocol::ParsedOutput;
 use avocet_core::text::encoding;
 use avocet_safety::is_sensitive_name;
-use avocet_safety::tools::SearchTask;
+use avocet_safety::tools::{SearchMode, SearchTask};
 
 /// Lines that are given, and matches that are counted.
 const LINES: usize = 200;
@@ -48,16 +50,15 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
         Ok(glob) => glob,
         Err(say) => return FileToolResult::failed(say),
     };
-    let mut found = SearchResults::default();
-    let mut searcher = SearcherBuilder::new()
-        .binary_detection(BinaryDetection::quit(0))
-        .line_number(true)
-        .before_context(search.context)
-        .after_context(search.context)
-        .build();
+    let kind = match search.kind.as_deref().map(file_types).transpose() {
+        Ok(kind) => kind,
+        Err(say) => return FileToolResult::failed(say),
+    };
+    let mut found = SearchResults { mode: search.mode, ..SearchResults::default() };
+    let mut searcher = searcher(search.around, search.multiline, None);
     if !meta.is_dir() {
         found.search_file(&spot.path, &spot.shown, &expression, &mut searcher);
-        return found.into_result(note);
+        return found.into_result(search, note);
     }
     for entry in walk(&spot.path, false, &search.closed).build().filter_map(Result::ok) {
         if cancel.is_cancelled() {
@@ -69,7 +70,8 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
         let Ok(inner) = entry.path().strip_prefix(&spot.path) else { continue };
         // Files of credentials are read only when named, and then it is asked about.
         let sensitive = entry.file_name().to_str().is_some_and(is_sensitive_name);
-        let unwanted = glob.as_ref().is_some_and(|glob| !glob_matches(glob, inner));
+        let unwanted = glob.as_ref().is_some_and(|glob| !glob_matches(glob, inner))
+            || kind.as_ref().is_some_and(|kind| !kind.matched(inner, false).is_whitelist());
         if sensitive || unwanted || entry.metadata().is_ok_and(|meta| meta.len() > FILE) {
             continue;
         }
@@ -82,7 +84,28 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
             break;
         }
     }
-    found.into_result(note)
+    found.into_result(search, note)
+}
+
+fn file_types(kind: &str) -> Result<Types, LocalizedText> {
+    let mut types = TypesBuilder::new();
+    types.add_defaults().select(kind);
+    types.build().map_err(|_| words::TYPE_UNKNOWN.with("kind", kind))
+}
+
+fn searcher(
+    (before, after): (usize, usize),
+    multiline: bool,
+    encoding: Option<Encoding>,
+) -> Searcher {
+    SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .line_number(true)
+        .before_context(before)
+        .after_context(after)
+        .multi_line(multiline)
+        .encoding(encoding)
+        .build()
 }
 
 /// The expression. An invalid one is searched for literally, and the result says so.
@@ -92,8 +115,10 @@ fn build_matcher(
     let build = |text: &str| {
         RegexMatcherBuilder::new()
             .case_insensitive(search.fold)
+            .multi_line(search.multiline)
+            .dot_matches_new_line(search.multiline)
             .size_limit(EXPRESSION)
-            .line_terminator(Some(b'\n'))
+            .line_terminator((!search.multiline).then_some(b'\n'))
             .build(text)
     };
     let query = search.query.trim_end_matches(['\n', '\r']);
@@ -116,14 +141,30 @@ fn last_line(text: &str) -> String {
     last.trim().to_owned()
 }
 
-#[derive(Default)]
 struct SearchResults {
+    mode: SearchMode,
     out: String,
     lines: usize,
     total: usize,
+    searched: usize,
     files: Vec<(String, usize)>,
     more_files: usize,
     cut: bool,
+}
+
+impl Default for SearchResults {
+    fn default() -> SearchResults {
+        SearchResults {
+            mode: SearchMode::Lines,
+            out: String::new(),
+            lines: 0,
+            total: 0,
+            searched: 0,
+            files: Vec::new(),
+            more_files: 0,
+            cut: false,
+        }
+    }
 }
 
 impl SearchResults {
@@ -137,6 +178,7 @@ impl SearchResults {
         let before = self.total;
         // A file that cannot be read is passed over, as one that is gone is.
         let Ok(mut file) = File::open(path) else { return };
+        self.searched += 1;
         let encoding = sniff(&mut file);
         let mut lines = LineSink { results: self, shown };
         let _ = match encoding {
@@ -147,6 +189,11 @@ impl SearchResults {
         if count == 0 {
             return;
         }
+        match self.mode {
+            SearchMode::Lines => {}
+            SearchMode::Files => self.push(&format!("{shown}\n")),
+            SearchMode::Counts => self.push(&format!("{shown}: {count}\n")),
+        }
         if self.files.len() < FILES {
             self.files.push((shown.to_owned(), count))
         } else {
@@ -155,20 +202,37 @@ impl SearchResults {
     }
 
     fn push_line(&mut self, shown: &str, number: Option<u64>, sign: char, text: &[u8]) {
+        if self.mode != SearchMode::Lines {
+            return;
+        }
         let text = String::from_utf8_lossy(text);
-        let text = text.trim_end_matches(['\n', '\r']);
-        let kept = head(text, LINE);
-        let cut = if kept.len() < text.len() { "…" } else { "" };
-        let line = format!("{shown}:{}{sign} {kept}{cut}\n", number.unwrap_or(0));
+        // A match over several lines is one text.
+        for (number, text) in (number.unwrap_or(0)..).zip(text.lines()) {
+            let kept = head(text, LINE);
+            let cut = if kept.len() < text.len() { "…" } else { "" };
+            self.push(&format!("{shown}:{number}{sign} {kept}{cut}\n"));
+        }
+    }
+
+    fn push(&mut self, line: &str) {
         if self.lines >= LINES || self.out.len() + line.len() > BYTES {
             self.cut = true;
             return;
         }
         self.lines += 1;
-        self.out.push_str(&line);
+        self.out.push_str(line);
     }
 
-    fn into_result(self, note: Option<LocalizedText>) -> FileToolResult {
+    fn into_result(self, search: &SearchTask, note: Option<LocalizedText>) -> FileToolResult {
+        let none = (self.total == 0).then(|| {
+            let is_literal = note.is_some() || !search.regex;
+            let say = if is_literal { words::SEARCH_NONE_LITERAL } else { words::SEARCH_NONE };
+            say.with("query", head(&search.query, LINE)).with("files", self.searched)
+        });
+        let note = match (note, none) {
+            (Some(first), Some(next)) => Some(NOTES.with("first", first).with("next", next)),
+            (first, next) => first.or(next),
+        };
         let items = self.files.iter().map(|(file, n)| json!({ "file": file, "matches": n }));
         let parsed = ParsedOutput {
             kind: "search_matches".to_owned(),
@@ -180,7 +244,6 @@ impl SearchResults {
             words::SEARCH_CUT.with("total", self.total).with("files", files)
         });
         FileToolResult {
-            exit: i32::from(self.total == 0),
             stdout: self.out,
             truncated: self.cut,
             parsed: Some(parsed),
@@ -207,13 +270,8 @@ fn search_encoded(
     lines: &mut LineSink<'_>,
 ) -> std::io::Result<()> {
     let encoding = Encoding::new(label).map_err(std::io::Error::other)?;
-    let mut searcher = SearcherBuilder::new()
-        .binary_detection(BinaryDetection::quit(0))
-        .line_number(true)
-        .before_context(searcher.before_context())
-        .after_context(searcher.after_context())
-        .encoding(Some(encoding))
-        .build();
+    let around = (searcher.before_context(), searcher.after_context());
+    let mut searcher = self::searcher(around, searcher.multi_line(), Some(encoding));
     searcher.search_file(expression, &file, lines)
 }
 

@@ -178,15 +178,15 @@ async fn a_file_that_cannot_be_written_is_reported_and_left_alone() {
 #[tokio::test]
 async fn a_read_numbers_the_lines_and_reports_the_omitted_ones() {
     let bench = FileFixture::new();
-    let text: String = (1..=900).map(|n| format!("line {n}\n")).collect();
+    let text: String = (1..=2_400).map(|n| format!("line {n}\n")).collect();
     bench.file("long", text.as_bytes());
     let seen = bench.run("file.read", json!({"path": "long"})).await;
     assert!(seen.stdout.starts_with("1\tline 1\n2\tline 2\n"));
-    assert!(seen.truncated && note(&seen) == "Lines 1 to 500 of 900.", "{}", note(&seen));
-    let seen = bench.run("file.read", json!({"path": "long", "from": 899, "to": 2000})).await;
-    assert_eq!(seen.stdout, "899\tline 899\n900\tline 900\n");
+    assert!(seen.truncated && note(&seen) == "Lines 1 to 2000 of 2400.", "{}", note(&seen));
+    let seen = bench.run("file.read", json!({"path": "long", "from": 2399, "to": 5000})).await;
+    assert_eq!(seen.stdout, "2399\tline 2399\n2400\tline 2400\n");
     assert!(!seen.truncated);
-    let seen = bench.run("file.read", json!({"path": "long", "from": 901})).await;
+    let seen = bench.run("file.read", json!({"path": "long", "from": 2401})).await;
     assert!(note(&seen).contains("past its end"));
     bench.file("wide", &[b'x'; 200_000]);
     let seen = bench.run("file.read", json!({"path": "wide"})).await;
@@ -247,7 +247,64 @@ async fn a_search_stays_inside_and_skips_ignored_secret_and_binary_files() {
     let seen = bench.run("file.search", input).await;
     assert_eq!(seen.stdout, "src/a.rs:1: fn needle() {}\nsrc/a.rs:2- other\n");
     let seen = bench.run("file.search", json!({"pattern": "needle()("})).await;
-    assert!(note(&seen).contains("searched for literally") && seen.exit_code == Some(1));
+    assert!(note(&seen).contains("searched for literally") && seen.exit_code == Some(0));
+    assert!(note(&seen).contains("No line has `needle()(` in"), "{}", note(&seen));
+}
+
+#[tokio::test]
+async fn a_search_gives_lines_files_or_counts_and_says_when_there_is_nothing() {
+    let bench = FileFixture::new();
+    tree(&bench);
+    let seen = bench.run("file.search", json!({"query": "fn|two", "mode": "files"})).await;
+    assert_eq!(seen.stdout, "src/a.rs\n");
+    let counts = json!({"query": "needle", "output_mode": "count", "type": "rust"});
+    assert_eq!(bench.run("file.search", counts).await.stdout, "src/a.rs: 1\nsrc/deep/b.rs: 1\n");
+    let lines = json!({"query": "needle.*other", "multiline": true});
+    let seen = bench.run("file.search", lines).await;
+    assert_eq!(seen.stdout, "src/a.rs:1: fn needle() {}\nsrc/a.rs:2: other\n");
+    let seen = bench.run("file.search", json!({"query": "nothing\\d"})).await;
+    assert!(note(&seen).starts_with("No line matches /nothing\\d/ in "), "{}", note(&seen));
+    assert_eq!(seen.exit_code, Some(0));
+    let seen = bench.run("file.search", json!({"query": "fn needle()", "literal": true})).await;
+    assert_eq!(seen.stdout, "src/a.rs:1: fn needle() {}\n");
+    let seen = bench.run("file.search", json!({"query": "x", "type": "klingon"})).await;
+    assert!(note(&seen).contains("no type `klingon`"), "{}", note(&seen));
+}
+
+#[tokio::test]
+async fn a_patch_of_several_files_is_made_whole_or_not_at_all() {
+    let bench = FileFixture::new();
+    bench.file("a", b"one\ntwo\n");
+    bench.file("b", b"three\n");
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n one\n-two\n+2\n*** Add File: c\n+new\n*** Delete File: b\n*** End Patch";
+    let seen = bench.run("file.edit", json!({"patch": patch})).await;
+    let change = seen.change.clone().expect("files change");
+    assert_eq!((change.files().len(), change.added, change.removed), (3, 2, 2));
+    let read = |name: &str| fs::read_to_string(bench.place.workspace.join(name)).ok();
+    assert_eq!(
+        (read("a"), read("b"), read("c")),
+        (Some("one\n2\n".into()), None, Some("new\n".into()))
+    );
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n*** Update File: c\n@@\n-old\n+x\n*** End Patch";
+    let seen = bench.run("file.edit", json!({"patch": patch})).await;
+    assert!(note(&seen).contains("Nothing was changed"), "{}", note(&seen));
+    assert_eq!(read("a").as_deref(), Some("one\n2\n"));
+    // A file that cannot be written gives the others their contents back.
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n*** Update File: c\n@@\n-new\n+x\n*** End Patch";
+    fs::set_permissions(bench.place.workspace.join("c"), fs::Permissions::from_mode(0o444))
+        .unwrap();
+    let seen = bench.run("file.edit", json!({"patch": patch})).await;
+    assert!(note(&seen).contains("read-only"), "{}", note(&seen));
+    assert_eq!((read("a"), read("c")), (Some("one\n2\n".into()), Some("new\n".into())));
+}
+
+#[tokio::test]
+async fn an_edit_of_a_file_that_is_not_there_names_those_beside_it() {
+    let bench = FileFixture::new();
+    bench.file("config.toml", b"a = 1\n");
+    let input = json!({"path": "confg.toml", "old": "a", "new": "b"});
+    let seen = bench.run("file.edit", input).await;
+    assert!(note(&seen).contains("config.toml"), "{}", note(&seen));
 }
 
 #[tokio::test]

@@ -2,11 +2,13 @@
 //! is still the one that was judged.
 
 use std::io;
+use std::sync::Arc;
 
 use super::safe_open::{ExistingFile, FileSlot, MissingFolders};
 use super::{FileToolResult, FileToolState, reason};
-use avocet_core::i18n::{LocalizedText, tools as words};
-use avocet_safety::tools::{Obstacle, Write, digest};
+use avocet_core::i18n::{LocalizedText, safety as safety_words, tools as words};
+use avocet_core::protocol::Change;
+use avocet_safety::tools::{Obstacle, PatchTask, Write, digest};
 
 /// A file this large was never judged, in bytes.
 const MOST: u64 = 64 * 1024 * 1024;
@@ -32,6 +34,46 @@ pub fn run(write: &Write, desk: &FileToolState) -> FileToolResult {
             FileToolResult::failed(reason(&write.spot.shown, &write.spot.path, &error))
         }
     }
+}
+
+/// Changes files together: if one cannot be changed, those before it get their old contents back.
+pub fn run_patch(patch: &PatchTask, desk: &FileToolState) -> FileToolResult {
+    let mut done: Vec<(&Write, Option<Vec<u8>>)> = Vec::new();
+    for write in &patch.writes {
+        let old = current(write);
+        let result = run(write, desk);
+        if result.exit != 0 {
+            for (write, old) in done.iter().rev() {
+                let back = Write {
+                    after: old.as_deref().map(Arc::from),
+                    change: Change {
+                        before: write.change.after.clone(),
+                        after: write.change.before.clone(),
+                        ..write.change.clone()
+                    },
+                    note: None,
+                    ..(*write).clone()
+                };
+                // What has changed meanwhile is not ours any more.
+                let _ = run(&back, desk);
+            }
+            return result;
+        }
+        done.push((write, old));
+    }
+    let notes = patch.writes.iter().filter_map(|write| write.note.clone());
+    FileToolResult {
+        change: Some(patch.change.clone().into_stored()),
+        note: notes
+            .reduce(|first, next| safety_words::NOTES.with("first", first).with("next", next)),
+        ..FileToolResult::default()
+    }
+}
+
+/// The content of the file that is changed.
+fn current(write: &Write) -> Option<Vec<u8>> {
+    let slot = FileSlot::open(&write.spot.path, MissingFolders::Fail).ok()?;
+    slot.file().ok()??.read(MOST).ok()
 }
 
 enum WriteError {

@@ -26,7 +26,12 @@ pub fn rows(
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
     let name = text::single_line(name.unwrap_or(&change.path));
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let name = match change.others.len() {
+        0 => name,
+        more => format!("{name} +{more}"),
+    };
     let kind = match (&change.before, &change.after) {
+        _ if !change.others.is_empty() => "",
         (None, _) => words::CHANGE_NEW.text(pen.lang),
         (_, None) => words::CHANGE_DELETED.text(pen.lang),
         _ => "",
@@ -53,10 +58,12 @@ pub fn rows(
         rows.extend(super::step_details::full_rows(&name, bold, width, pen));
         rows
     };
-    // The head already shows the names.
-    let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();
+    // The head already shows the name of a single file.
+    let single = change.others.is_empty().then(|| change.diff.splitn(3, '\n').nth(2));
+    let body = single.map_or(change.diff.as_str(), Option::unwrap_or_default);
     let mut rows = Rows::from(rows);
-    let view = || DiffView::new(&escape_invisible(body), "", DiffForm::Change, width, pen.theme);
+    let form = if change.others.is_empty() { DiffForm::Change } else { DiffForm::AsWritten };
+    let view = || DiffView::new(&escape_invisible(body), "", form, width, pen.theme);
     rows.push_diff(diffs.get_or_insert_with(change, width, view));
     if change.cut {
         rows.push(Line::styled(words::CHANGE_CUT.text(pen.lang), pen.theme.warn));

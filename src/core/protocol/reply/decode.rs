@@ -6,7 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::super::{Requires, StepAction};
-use super::{MOST_COMMANDS, NativeStep, Proposal, Reply};
+use super::tool_names::{LINE, tool_name};
+use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, patch};
 use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
 use crate::text;
 
@@ -82,11 +83,61 @@ fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
     Ok(Proposal { work, requires, cwd })
 }
 
-/// A program with the other fields of its step: its folder, and whether it is to run on.
+/// A program with the other fields of its step: its folder, and whether it is to run on. Other agents
+/// give a line, or a program and its arguments in one list, under the name of a command.
 fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
-    let program = part.text("program")?;
-    let cwd = part.optional_text("cwd")?.filter(|cwd| !cwd.is_empty());
-    Ok(NativeStep { work: exec(part, program)?, cwd, background: part.flag("background")? })
+    let command = || COMMAND.iter().find_map(|name| Some((*name, part.optional(name)?)));
+    let work = match (part.optional("program"), command()) {
+        (None, Some((_, Value::String(line)))) => run_line(line),
+        (None, Some((name, Value::Array(_)))) => {
+            let mut words = part.texts(name)?.into_iter();
+            let Some(program) = words.next() else {
+                return Err(words::EMPTY.with("field", part.field(name)));
+            };
+            StepAction::Exec { program, args: words.collect() }
+        }
+        (None, Some((name, other))) => {
+            return Err(wrong_type(&part.field(name), common::A_STRING, other));
+        }
+        _ => exec(part, part.text("program")?)?,
+    };
+    let cwd = FOLDER.iter().find(|name| part.optional(name).is_some());
+    let cwd = cwd.map(|name| part.text(name)).transpose()?.filter(|cwd| !cwd.is_empty());
+    let mut background = false;
+    for name in BACKGROUND {
+        background |= part.flag(name)?;
+    }
+    Ok(as_patch(NativeStep { work, cwd, background }))
+}
+
+const COMMAND: &[&str] = &["command", "cmd", "line"];
+const FOLDER: &[&str] = &["cwd", "workdir", "working_directory", "dir_path", "directory"];
+const BACKGROUND: &[&str] = &["background", "run_in_background", "is_background"];
+
+/// A line as a program that reads it.
+fn run_line(line: &str) -> StepAction {
+    StepAction::Exec { program: "bash".to_owned(), args: vec!["-lc".to_owned(), line.to_owned()] }
+}
+
+/// A step that runs `apply_patch`, which is no program of most machines, as the edit that it means.
+fn as_patch(step: NativeStep) -> NativeStep {
+    let StepAction::Exec { program, args } = &step.work else { return step };
+    match patch::find(program, args) {
+        Some((patch, folder)) => {
+            let work = StepAction::Tool {
+                name: "file.edit".to_owned(),
+                input: serde_json::json!({ "patch": patch }),
+            };
+            let cwd = match (&step.cwd, folder) {
+                (Some(cwd), Some(folder)) if !folder.starts_with('/') => {
+                    Some(format!("{cwd}/{folder}"))
+                }
+                (cwd, folder) => folder.or_else(|| cwd.clone()),
+            };
+            NativeStep { work, cwd, background: false }
+        }
+        None => step,
+    }
 }
 
 fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, LocalizedText> {
@@ -98,38 +149,50 @@ fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, Localize
 
 /// A call in the wire format's own way: the arguments are the tool's input.
 pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedText> {
-    let path = name.to_owned();
-    let part = ObjectReader { object: input, path: &path };
+    read_tool(&ObjectReader { object: input, path: name }, name)
+}
+
+/// `exec` as a tool name becomes the step it means, so that it is judged as one, and a line one
+/// that a shell reads.
+fn tool(part: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedText> {
+    if name.is_empty() {
+        return Err(words::EMPTY.with("field", part.field("tool")));
+    }
+    let empty = Object::new();
+    let input = part.optional_object("input")?.unwrap_or(&empty);
+    let path = part.field("input");
+    let step = read_tool(&ObjectReader { object: input, path: &path }, &tool_name(&name))?;
+    let background = step.background || part.flag("background")?;
+    Ok(NativeStep { background, ..step })
+}
+
+fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
     match name {
-        "exec" => program_step(&part),
-        JOB_START => Ok(NativeStep { background: true, ..program_step(&part)? }),
+        "exec" => program_step(input),
+        LINE if COMMAND.iter().all(|name| input.optional(name).is_none()) => {
+            let field = COMMAND.first().copied().unwrap_or_default();
+            Err(words::MISSING.with("field", input.field(field)))
+        }
+        LINE => program_step(input),
+        JOB_START => Ok(NativeStep { background: true, ..program_step(input)? }),
         _ => {
-            let work =
-                StepAction::Tool { name: name.to_owned(), input: Value::Object(input.clone()) };
-            Ok(NativeStep { work, cwd: None, background: false })
+            let name = editor_tool(name, input);
+            let input = Value::Object(input.object.clone());
+            Ok(NativeStep {
+                work: StepAction::Tool { name: name.to_owned(), input },
+                cwd: None,
+                background: false,
+            })
         }
     }
 }
 
-/// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
-/// that takes a shell line.
-fn tool(part: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedText> {
-    let empty = Object::new();
-    let input = part.optional_object("input")?.unwrap_or(&empty);
-    match name.as_str() {
-        "exec" | "cmd" | JOB_START => {
-            let path = part.field("input");
-            let inner = ObjectReader { object: input, path: &path };
-            let step = program_step(&inner)?;
-            let background = step.background || name == JOB_START || part.flag("background")?;
-            Ok(NativeStep { background, ..step })
-        }
-        "shell" => Err(words::NO_SHELL.with("field", part.field("tool"))),
-        "" => Err(words::EMPTY.with("field", part.field("tool"))),
-        _ => {
-            let work = StepAction::Tool { name, input: Value::Object(input.clone()) };
-            Ok(NativeStep { work, cwd: None, background: false })
-        }
+/// The tool that a command of the text editor of other agents means.
+fn editor_tool<'a>(name: &'a str, input: &ObjectReader<'_>) -> &'a str {
+    match input.object.get("command").and_then(Value::as_str) {
+        Some("view") if name == "file.edit" => "file.read",
+        Some("create") if name == "file.edit" => "file.write",
+        _ => name,
     }
 }
 

@@ -102,6 +102,47 @@ fn a_program_keeps_its_folder_and_runs_on_however_that_is_written() {
 }
 
 #[test]
+fn a_line_of_another_agent_is_read_by_bash() {
+    let line = StepAction::exec("bash", &["-lc", "ls | head"]);
+    for (name, arguments) in [
+        ("bash", r#"{"command":"ls | head"}"#),
+        ("run_shell_command", r#"{"command":"ls | head","description":"d"}"#),
+        ("exec_command", r#"{"cmd":"ls | head"}"#),
+        ("exec", r#"{"command":"ls | head"}"#),
+        ("local_shell", r#"{"command":["bash","-lc","ls | head"]}"#),
+    ] {
+        let call = ToolCall {
+            id: "1".into(),
+            name: name.into(),
+            arguments: arguments.into(),
+            opaque: None,
+        };
+        assert_eq!(read_call(&call).map(|step| step.work), Ok(line.clone()), "{name}");
+    }
+    let text = cmd(r#"{"tool":"Bash","input":{"command":"ls | head","run_in_background":true}}"#);
+    let (Reply::Cmd { commands, .. }, _) = valid(&text) else { panic!("a step") };
+    assert_eq!(commands[0].work, line);
+    assert!(commands[0].requires.background);
+}
+
+#[test]
+fn a_patch_by_any_program_is_an_edit() {
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+    let edit = |name: &str, arguments: Value| {
+        let (name, arguments) = (name.to_owned(), arguments.to_string());
+        let call = ToolCall { id: "1".into(), name, arguments, opaque: None };
+        let step = read_call(&call).expect("it is read");
+        assert!(matches!(&step.work, StepAction::Tool { name, .. } if name == "file.edit"));
+        step.cwd
+    };
+    edit("exec", json!({ "program": "apply_patch", "args": [patch] }));
+    edit("shell", json!({ "command": ["apply_patch", patch] }));
+    edit("apply_patch", json!({ "input": patch }));
+    let line = format!("cd sub && apply_patch <<'EOF'\n{patch}\nEOF");
+    assert_eq!(edit("bash", json!({ "command": line, "cwd": "x" })).as_deref(), Some("x/sub"));
+}
+
+#[test]
 fn a_cmd_reply_may_omit_what_small_models_forget() {
     let (reply, _) = valid(r#"{"type":"cmd","data":{"commands":[{"program":"ls","args":null}]}}"#);
     let commands = vec![Proposal {
@@ -148,7 +189,7 @@ fn each_error_in_a_command_names_the_command() {
         (r#"{"program":" "}"#, "`data.commands[0].program` must not be empty."),
         (r#"{"program":"a"},{"program":"head","args":["-n",true]}"#, "`data.commands[1].args` must be a list of strings, but `data.commands[1].args[1]` is a boolean."),
         (r#"{"program":"a","requires":{"confirm":"yes"}}"#, "`data.commands[0].requires.confirm` must be true or false, but it is a string."),
-        (r#"{"tool":"shell","input":{"line":"ls"}}"#, "`data.commands[0].tool` asks for a shell; a step is a `program` with its `args`."),
+        (r#"{"tool":"shell","input":{}}"#, "`data.commands[0].input.command` is missing."),
         (r#"{"tool":"exec"}"#, "`data.commands[0].input.program` is missing."),
         (r#"{"program":"a","args":[],"args":["b"]}"#, "Duplicate key `data.commands[0].args`."),
     ];

@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{MOST_COMMANDS, Proposal, Reply, decode, tool_name};
+use super::tool_names::{LINE, tool_name};
+use super::{MOST_COMMANDS, Proposal, Reply, decode};
 use crate::protocol::{Requires, StepAction};
 
 type Object = Map<String, Value>;
@@ -129,8 +130,9 @@ fn action(object: &Object) -> Option<StepAction> {
     };
     let name = tool_name(name);
     match name.as_str() {
-        "exec" | "cmd" => exec(text(input, PROGRAMS)?, input.get("args")),
-        "" | "shell" | "bash" => None,
+        "exec" => exec(text(input, PROGRAMS)?, input.get("args")),
+        "" => None,
+        LINE => decode::call(&name, input).ok().map(|step| step.work),
         _ => Some(StepAction::Tool { name, input: Value::Object(input.clone()) }),
     }
 }

@@ -8,6 +8,7 @@ use super::{Batch, Turn, TurnAction, transcript};
 use avocet_core::i18n::{LocalizedText, Phrase, agent as words, protocol};
 use avocet_core::protocol::reply::{
     MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, read, read_call,
+    wire_name,
 };
 use avocet_core::protocol::{
     Dialect, Event, ModelMessage, Notice, Requires, Step, Truncation, TurnOutcome,
@@ -34,7 +35,7 @@ impl Turn {
     }
 
     /// A reply that calls tools. In the JSON dialect nothing offered them: every step asks.
-    fn handle_calls(&mut self, reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_calls(&mut self, mut reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
         let has_lost = reply.gaps > 0;
         let is_own_dialect = self.transcript.dialect() == Dialect::Tools;
         let message = reply.text();
@@ -55,12 +56,15 @@ impl Turn {
                 }
                 Err(fault) => CalledStep::Fault(fault),
             };
-            calls.push(OpenCall { id: call.id.clone(), name: call.name.clone(), becomes });
+            calls.push(OpenCall { id: call.id.clone(), name: wire_name(&call.name), becomes });
         }
         let fault = calls.iter().find_map(|call| match &call.becomes {
             CalledStep::Fault(fault) => Some(fault.clone()),
             CalledStep::Step(_) => None,
         });
+        for block in &mut reply.blocks {
+            block.mend_name();
+        }
         self.transcript.add_native(reply.blocks, &message, calls);
         if let Some(fault) = fault.filter(|_| todo.is_empty()) {
             return self.handle_faulty_calls(fault);
