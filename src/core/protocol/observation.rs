@@ -83,6 +83,9 @@ pub struct Observation {
     /// What the sandbox denied it, if it failed and its output shows that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<SandboxDenial>,
+    /// It read what is still at work: the same again is waiting, not a repetition.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pending: bool,
 }
 
 /// Some lines of standard output, then some of standard error.
@@ -133,6 +136,7 @@ impl Observation {
             note: None,
             change: None,
             denied: None,
+            is_pending: false,
         }
     }
 
@@ -221,6 +225,7 @@ impl Observation {
         let mut parts = Vec::new();
         match (self.outcome, self.exit_code) {
             (Outcome::Ran, Some(0)) => {}
+            (Outcome::Ran, None) if self.runs_on() => {}
             (Outcome::Ran, Some(code)) => parts.push(format!("exit {code}")),
             (Outcome::Ran, None) => parts.push("ended by a signal".to_owned()),
             (Outcome::Edited, code) => {

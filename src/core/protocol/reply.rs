@@ -19,9 +19,11 @@ mod schema;
 mod strict;
 #[cfg(test)]
 mod tests;
+mod text_calls;
 mod tolerant;
 
 pub use schema::{schema, shared_schema, shared_short_schema, short_schema};
+pub use text_calls::{TextCall, text_calls};
 
 /// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;
@@ -57,9 +59,14 @@ pub struct NativeStep {
     pub background: bool,
 }
 
-/// The name of a tool as wire formats allow it: letters, digits, `_` and `-`.
+/// The name of a tool as every wire format allows it: at most 64 letters, digits, `_` and `-`, of
+/// which the first is no digit. A model may call a tool by any name, and a server refuses every
+/// request whose history holds another one.
 pub fn wire_name(tool: &str) -> String {
-    tool.replace('.', "_")
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let plain = tool.chars().map(|c| if is_plain(c) { c } else { '_' });
+    let first = tool.chars().next().is_none_or(|c| !c.is_ascii_alphabetic() && c != '_');
+    first.then_some('_').into_iter().chain(plain).take(64).collect()
 }
 
 /// The name of a tool from the name a model calls it by.
@@ -80,7 +87,13 @@ const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job"];
 /// What is wrong with the arguments, for the model.
 pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
     let arguments = Some(call.arguments.trim()).filter(|text| !text.is_empty()).unwrap_or("{}");
-    let input = strict::object(arguments).map_err(|fault| fault.localized())?;
+    let input = strict::object(arguments).map_err(|fault| {
+        let say = match fault {
+            ReplyError::NotAnObject => words::ARGUMENTS.into(),
+            other => words::ARGUMENTS_WHY.with("why", other.localized()),
+        };
+        say.with("tool", wire_name(&call.name))
+    })?;
     decode::call(&tool_name(&call.name), &input)
 }
 

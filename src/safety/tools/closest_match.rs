@@ -36,7 +36,7 @@ pub fn mismatch_error(text: &str, old: &str, number: usize, of: usize) -> InputE
         Some(start) => describe_region(&file, &looked_for, start, &mut detail),
         None => detail.push_str("No line of it is in the file. Read the file again.\n"),
     }
-    InputError { say, detail }
+    InputError { detail, ..InputError::from(say) }
 }
 
 /// The lines without the numbers `file.read` put before them, if all have one.
