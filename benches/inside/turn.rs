@@ -38,7 +38,7 @@ fn run(replies: &[String]) -> usize {
     let start = TurnStart {
         text,
         images: Vec::new(),
-        max_steps: 1_000,
+        max_steps: Some(0),
         check: None,
         budget,
         next_step: 1,

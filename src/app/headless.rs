@@ -12,7 +12,7 @@ use crate::cli::extensions::args::AfterFill;
 use crate::cli::headless::Options;
 use crate::cli::print::{self, PrintChannels};
 use crate::cli::schema::Schema;
-use crate::cli::{Exit, input, output};
+use crate::cli::{Exit, input, messages, output};
 use avocet_config::extensions::{ExtensionFileKind, ExtensionSet, expand};
 use avocet_config::{ConfigDiagnostic, ConfigError};
 use avocet_core::i18n::{
@@ -178,7 +178,8 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         Some(Intent::Command { .. } | Intent::Empty) | None => Vec::new(),
     };
     if piped {
-        let read = input::read(io::stdin().lock()).map_err(|error| startup.fail_io(&error))?;
+        let read = input::read(open_stdin(startup, !parts.is_empty())?)
+            .map_err(|error| startup.fail_io(&error))?;
         let read = input::join_message(None, Some(&read.text));
         let gap = if parts.is_empty() { "" } else { "\n\n" };
         parts.extend(read.map(|text| PromptPart::Text(format!("{gap}{text}"))));
@@ -188,6 +189,19 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         return Err(startup.fail(&notice, Exit::WrongUse));
     }
     Ok(line::submit_op(parts, str::to_owned))
+}
+
+/// Standard input. One that is open and silent is said: nothing comes where the rest of the message
+/// is given, and else it is waited for.
+fn open_stdin(startup: &Startup, has_message: bool) -> Result<Box<dyn io::Read + Send>, Exit> {
+    let on_silence = || {
+        let say = if has_message { words::STDIN_SILENT } else { words::STDIN_AWAITED };
+        messages::notice(&mut output::stderr(), &Notice::info(say), startup.printer());
+        !has_message
+    };
+    let input = input::open(io::stdin(), input::PATIENCE, on_silence);
+    let input = input.map_err(|error| startup.fail_io(&error))?;
+    Ok(input.unwrap_or_else(|| Box::new(io::empty())))
 }
 
 /// The prompt of a user's command or skill.
@@ -207,15 +221,16 @@ fn extension_prompt(
         return Ok(Box::new(prompt));
     }
     if prompt.shell_lines().next().is_some() {
-        let bytes =
-            input::read_bytes(io::stdin().lock(), MOST).map_err(|error| startup.fail_io(&error))?;
+        let bytes = input::read_bytes(open_stdin(startup, true)?, MOST)
+            .map_err(|error| startup.fail_io(&error))?;
         let Some(bytes) = bytes else {
             let say = w::PIPED_TOO_LONG.with("most", MOST / 1024);
             return Err(startup.fail(&Notice::error(say), Exit::Failed));
         };
         prompt.input = Some(bytes);
     } else {
-        let piped = input::read(io::stdin().lock()).map_err(|error| startup.fail_io(&error))?;
+        let piped =
+            input::read(open_stdin(startup, true)?).map_err(|error| startup.fail_io(&error))?;
         let piped = piped.text.trim_end_matches(['\r', '\n']);
         if !piped.trim().is_empty() {
             prompt.parts.push(PromptPart::Text(format!("\n\n{piped}")));

@@ -210,7 +210,7 @@ mod tests {
             (get("mode", false), false, "low\n"),
             (get("mode", true), false, "low\tyour settings, FILE\n"),
             (get("model", true), false, "m\tthe variable AVOCET_MODEL\n"),
-            (get("safety.max_auto_steps_per_turn", true), false, "25\tbuilt in\n"),
+            (get("limits.step_timeout_s", true), false, "120\tbuilt in\n"),
             (
                 get("safety.lift", false),
                 true,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::args::ApprovalFlags;
 pub use super::headless_effect::{HeadlessEffect, StderrLine};
 use super::headless_effect::{
-    attachment_line, decide, exit_lines, job_lines, notice, pause_hint, stderr_line,
+    attachment_line, decide, exit_lines, job_lines, not_asked, notice, pause_hint, stderr_line,
     template_command_line,
 };
 use super::messages::Printer;
@@ -347,12 +347,11 @@ impl<'a> HeadlessTurn<'a> {
                 vec![HeadlessEffect::Tell(StderrLine::Notice(notice)), decide(ask.id, answer)]
             }
             Question::Choice { .. } | Question::Form { .. } | Question::ScriptCall { .. } => {
-                let word = Some(w::NOBODY_ANSWERS.text(avocet_core::i18n::Lang::En).to_owned());
                 let said = question_lines(&ask.question).into_iter().next();
                 let notice = Notice::info(said.unwrap_or_else(|| w::NOBODY_ANSWERS.into()));
                 vec![
                     HeadlessEffect::Tell(StderrLine::Notice(notice.with_hint(w::NOBODY_ANSWERS))),
-                    decide(ask.id, Decision::Reject { word }),
+                    decide(ask.id, not_asked(w::NOBODY_ANSWERS)),
                 ]
             }
             Question::Pieces { of, cwd, pieces } => {
@@ -401,7 +400,7 @@ impl<'a> HeadlessTurn<'a> {
     fn decline_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
         let is_file = matches!(step.work, StepAction::Tool { .. });
         if self.phase != TurnPhase::Message || !is_file {
-            return vec![decide(ask, Decision::Reject { word: None })];
+            return vec![decide(ask, not_asked(self.decline_hint(step, risk)))];
         }
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let say = w::UNSENT_FILE.with("step", step.work.command_line()).with("why", why);
@@ -500,11 +499,6 @@ impl<'a> HeadlessTurn<'a> {
             }
             // The plan is the answer, and its question no limit's.
             Outcome::Declined if self.stop == Stop::Planned => vec![],
-            // The step only reads, so only the limit of steps asked about it.
-            Outcome::Declined if risk.tier == Tier::L0 => {
-                let say = w::STEP_EACH_ASKS.with("step", step.work.command_line());
-                notice(Notice::warning(say).with_hint(w::STEP_EACH_ASKS_HINT))
-            }
             Outcome::Declined => {
                 notice(about(w::STEP_DECLINED).with_hint(self.decline_hint(step, risk)))
             }

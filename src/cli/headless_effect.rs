@@ -84,12 +84,11 @@ pub(super) fn notice(notice: Notice) -> Vec<HeadlessEffect> {
 
 /// Only a limit is worth raising: a model that goes round in circles would do so for longer.
 pub(super) fn pause_hint(why: &LocalizedText) -> Phrase {
-    let loops = [
-        agent::REFUSALS,
-        agent::REJECTIONS,
-        agent::SAME_STEP,
-        agent::SAME_RESULT,
-        agent::SAME_FAILURE,
-    ];
+    let loops = [agent::SAME_STEP, agent::NO_PROGRESS];
     if loops.contains(&why.phrase()) { w::PAUSED_LOOP_HINT } else { w::PAUSED_HINT }
+}
+
+/// The decision where nobody can make one, with what else there is to do.
+pub(super) fn not_asked(remedy: impl Into<LocalizedText>) -> Decision {
+    Decision::NotAsked { remedy: remedy.into() }
 }

@@ -1,6 +1,8 @@
 //! Reads piped text and adds it to the prompt.
 
 use std::io::{self, BufRead, Read};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The maximum size read from standard input, in bytes.
 pub const LONGEST: usize = 256 * 1024;
@@ -32,6 +34,35 @@ pub fn read(input: impl Read) -> io::Result<PipedText> {
         text.push_str("\n[the input was longer and is cut here]");
     }
     Ok(PipedText { text, truncated: cut })
+}
+
+/// How long piped text is waited for that nothing depends on.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Piped input once its first byte is there, or its end. A parent may hold the pipe open and never
+/// write to it: if it is silent for so long, `on_silence` says whether to wait on; `None` if not.
+pub fn open(
+    mut input: impl Read + Send + 'static,
+    patience: Duration,
+    on_silence: impl FnOnce() -> bool,
+) -> io::Result<Option<Box<dyn Read + Send>>> {
+    let (to, first) = mpsc::channel();
+    // Ends with the program where the pipe stays silent.
+    std::thread::spawn(move || {
+        let mut head = vec![0; 8 * 1024];
+        let read = input.read(&mut head).map(|length| {
+            head.truncate(length);
+            Box::new(io::Cursor::new(head).chain(input)) as Box<dyn Read + Send>
+        });
+        // Nobody waits for it any more.
+        let _ = to.send(read);
+    });
+    let read = match first.recv_timeout(patience) {
+        Ok(read) => Some(read),
+        Err(_) if on_silence() => first.recv().ok(),
+        Err(_) => None,
+    };
+    read.transpose()
 }
 
 /// The message: the prompt, then the piped text. `None` when both are blank.
@@ -76,6 +107,8 @@ pub fn read_confirmation(mut input: impl BufRead, usual: bool) -> Confirmation {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -84,6 +117,21 @@ mod tests {
         assert_eq!(join_message(None, Some("a\n")).unwrap(), "a");
         assert_eq!(join_message(Some(" look "), Some("\n")).unwrap(), "look");
         assert_eq!(join_message(Some(" "), None), None);
+    }
+
+    #[test]
+    fn a_pipe_that_stays_open_and_silent_is_not_waited_for() {
+        let (silent, _held) = io::pipe().unwrap();
+        assert!(open(silent, Duration::ZERO, || false).unwrap().is_none());
+        let (input, mut other_end) = io::pipe().unwrap();
+        let long = Duration::from_secs(600);
+        std::thread::spawn(move || other_end.write_all(&b"a\n".repeat(20_000)));
+        let mut text = String::new();
+        open(input, Duration::ZERO, || true).unwrap().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text.len(), 40_000);
+        let mut none = String::new();
+        open(io::empty(), long, || false).unwrap().unwrap().read_to_string(&mut none).unwrap();
+        assert_eq!(none, "");
     }
 
     #[test]

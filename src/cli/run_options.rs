@@ -37,7 +37,9 @@ pub struct RunOptions {
     #[arg(long, global = true, value_name = "LIST", value_delimiter = ',')]
     pub tools: Vec<String>,
     /// How many steps run before the turn pauses; without the screen it then ends with exit code 4.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    /// 0: no limit. Usually 200, 25 of a small model or without the sandbox, and none with
+    /// --max-cost.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=10_000))]
     pub max_steps: Option<u16>,
     /// What this run may cost, in dollars.
     #[arg(long, global = true, value_name = "USD", value_parser = parse_cost, allow_negative_numbers = true)]

@@ -77,7 +77,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "safety.allow",           kind: List(Rules),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     SettingKey { path: "safety.deny",            kind: List(Rules),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "safety.sandbox",         kind: Renamed(&["work", "read", "off"], &["all", "auto"]), built_in: "work", strictest: Some("work"), variables: &[], elsewhere: None },
-    SettingKey { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
+    SettingKey { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 10_000 },     built_in: "",        strictest: Some("1"),      variables: &[], elsewhere: None },
 
     SettingKey { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     SettingKey { path: "safety.config_files",    kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },

@@ -241,12 +241,13 @@ fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
         return Tighter::Same;
     }
     match (path, value, now) {
-        ("safety.max_auto_steps_per_turn", TomlValue::Count(new), Some(TomlValue::Count(now))) => {
-            if new < now {
-                Tighter::Yes(TomlValue::Count(new))
-            } else {
-                Tighter::No
-            }
+        ("safety.max_auto_steps_per_turn", TomlValue::Count(new), now) => {
+            let is_less = match now {
+                Some(TomlValue::Count(now)) => now == 0 || new < now,
+                // The least that counts without a setting.
+                _ => new <= 25,
+            };
+            if new > 0 && is_less { Tighter::Yes(TomlValue::Count(new)) } else { Tighter::No }
         }
         ("safety.allowed_programs", TomlValue::List(new), Some(TomlValue::List(mut now))) => {
             // Only removing programs is certainly stricter.

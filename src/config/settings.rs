@@ -10,7 +10,7 @@ use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::gateway::GatewaySettings;
 use super::layers::{Layers, SettingsLayer};
 use super::secret::Secret;
-use super::toml_schema;
+use super::toml_schema::{self, TomlValue};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::{SpendLimit, SpendLimits};
 use avocet_core::protocol::{
@@ -140,8 +140,9 @@ pub enum Color {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitSettings {
-    /// The number of steps a turn runs before it asks to continue; 0: it asks at each step.
-    pub max_auto_steps: usize,
+    /// The number of steps a turn runs before it asks to continue; 0: no limit; `None`: as many as
+    /// suit the model and the sandbox.
+    pub max_auto_steps: Option<usize>,
     /// How long a model may send nothing.
     pub idle_timeout: Duration,
     /// How long a step may run.
@@ -252,8 +253,10 @@ impl Settings {
             model: stack.text("model"),
             connection: connection(&profile, stack, environment),
             limits: LimitSettings {
-                max_auto_steps: usize::try_from(stack.count("safety.max_auto_steps_per_turn"))
-                    .unwrap_or(0),
+                max_auto_steps: match stack.get("safety.max_auto_steps_per_turn") {
+                    Some(TomlValue::Count(steps)) => usize::try_from(steps).ok(),
+                    _ => None,
+                },
                 idle_timeout: Duration::from_secs(stack.count("limits.idle_timeout_s")),
                 step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
                 piece_timeout: Duration::from_secs(stack.count("limits.piece_timeout_s")),

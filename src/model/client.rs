@@ -5,7 +5,7 @@
 //! [`super::Retry`] handles failures.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,18 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::Response;
 
+use super::error_body::ServerMessage;
 use super::http::{self, Endpoint, Server};
 use super::sse::{self, EVENT_CAP, SseError, SseEvent};
 use super::wire::Api;
 use super::wire::answer::{AnswerReader, BodyKind};
-use super::wire::features::{CapabilityCache, Downgrade, RequestFeatures};
+use super::wire::calls::mend_calls;
+use super::wire::capability_cache::CapabilityCache;
+use super::wire::features::{Downgrade, RequestFeatures};
 use super::wire::format::WireCall;
 use super::{Chunk, Model, ModelError, Request, ServerFacts, learn};
 use avocet_core::deadline::with_timeout;
+use avocet_core::i18n::{LocalizedText, model as words};
 
 /// How long a stream may consist of comments alone.
 const WITHOUT_CONTENT: Duration = Duration::from_secs(600);
@@ -40,11 +44,13 @@ const ASK_AGAIN: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct HttpModel {
     server: Arc<Server>,
-    /// The parts the server refused; shared by all models of this client.
+    /// The parts the server refused; most of them of all its models.
     capabilities: Arc<CapabilityCache>,
     model: String,
     /// The model takes no tools.
     refuses_tools: Arc<AtomicBool>,
+    /// The window it turned out to have, in tokens; 0: not known.
+    window: Arc<AtomicU64>,
     facts: Arc<LearnedFacts>,
 }
 
@@ -67,6 +73,7 @@ impl HttpModel {
             capabilities,
             model,
             refuses_tools: Arc::default(),
+            window: Arc::default(),
             facts: Arc::default(),
         })
     }
@@ -76,7 +83,9 @@ impl HttpModel {
     pub fn with_model(&self, model: impl Into<String>) -> HttpModel {
         HttpModel {
             model: model.into(),
+            capabilities: Arc::new(self.capabilities.for_other_model()),
             refuses_tools: Arc::default(),
+            window: Arc::default(),
             facts: Arc::default(),
             ..self.clone()
         }
@@ -92,24 +101,39 @@ impl HttpModel {
     }
 
     /// Makes the request, stepping down when a part of it is refused.
-    async fn send_with_downgrades(&self, request: &Request) -> Result<Response, ModelError> {
+    /// Returns with the answer what the user should know of it.
+    async fn send_with_downgrades(
+        &self,
+        request: &Request,
+    ) -> Result<(Response, Vec<LocalizedText>), ModelError> {
         let has_tools = !request.tools.is_empty();
         if has_tools && self.refuses_tools.load(Ordering::Relaxed) {
             return Err(self.no_tools(String::new()));
         }
         let format = self.api().format;
         let mut features = self.capabilities.features();
+        let (before, mut notices) = (features, Vec::new());
         loop {
-            let body = format.body(&self.call(request, features));
+            let sent = self.capabilities.fit(request, features);
+            let body = format.body(&self.call(&sent, features));
             let post = self.server.post(&format.path(&self.model))?;
             let response = self.server.send(post.json(&body)).await?;
             if response.status().is_success() {
-                self.capabilities.remember(features);
-                return Ok(response);
+                self.capabilities.accept(features, &sent);
+                notices.extend(features.describe_lost(before));
+                return Ok((response, notices));
             }
             let status = response.status().as_u16();
             let (error, said) = self.server.refusal(response, &self.model).await;
-            features = match features.step_down(request, status, &said).ok_or(error)? {
+            if matches!(error, ModelError::TooLong { .. }) {
+                self.learn_window(&said, &sent);
+            }
+            features = match features.step_down(&sent, status, &said).ok_or(error)? {
+                Downgrade::NoImages => {
+                    self.capabilities.refuse_images(&sent);
+                    notices = vec![words::IMAGES_LEFT_OUT.into()];
+                    features
+                }
                 Downgrade::Guessed(features) => features,
                 Downgrade::Named(features) => {
                     self.capabilities.remember(features);
@@ -123,14 +147,29 @@ impl HttpModel {
         }
     }
 
+    /// A request was too long: what the server says of its window, or less than was sent.
+    fn learn_window(&self, said: &ServerMessage, sent: &Request) {
+        let window = said.window.unwrap_or_else(|| sent.estimate_tokens() / 4 * 3);
+        let known = self.window.load(Ordering::Relaxed);
+        let smallest = if known == 0 { window } else { window.min(known) };
+        self.window.store(smallest, Ordering::Relaxed);
+    }
+
     fn no_tools(&self, said: String) -> ModelError {
         ModelError::NoTools { url: self.server.url(), model: self.model.clone(), said }
     }
 
-    async fn open(self, request: Request) -> Result<Chunks, ModelError> {
-        let response = self.send_with_downgrades(&request).await?;
+    async fn open(self, mut request: Request) -> Result<Chunks, ModelError> {
+        mend_calls(&mut request.messages);
+        let (response, notices) = self.send_with_downgrades(&request).await?;
+        let chunks = self.read(&request, response).await?;
+        let notices = notices.into_iter().map(|notice| Ok(Chunk::Notice(notice)));
+        Ok(stream::iter(notices).chain(chunks).boxed())
+    }
+
+    async fn read(self, request: &Request, response: Response) -> Result<Chunks, ModelError> {
         let format = self.api().format;
-        let reader = format.reader(&self.call(&request, self.capabilities.features()));
+        let reader = format.reader(&self.call(request, self.capabilities.features()));
         let key = self.server.key().map(str::to_owned);
         let reader =
             AnswerReader::new(self.server.url(), key, &self.model, self.api().provider, reader);
@@ -176,6 +215,10 @@ impl Model for HttpModel {
 
     fn facts(&self) -> Option<&ServerFacts> {
         self.facts.facts.get()
+    }
+
+    fn enforced_window(&self) -> Option<u64> {
+        Some(self.window.load(Ordering::Relaxed)).filter(|window| *window > 0)
     }
 
     fn learn(&self) -> BoxFuture<'static, ()> {

@@ -102,7 +102,13 @@ impl DescribedModel {
     }
 
     fn known(&self) -> Capabilities {
-        self.capabilities.of(self.inner.as_ref())
+        let mut known = self.capabilities.of(self.inner.as_ref());
+        if let Some(window) = self.inner.enforced_window() {
+            known.window = known.window.min(window);
+            known.output = known.output.min(known.window / 2);
+            known.known = true;
+        }
+        known
     }
 
     /// Adds what is not asked for but does this model good, and takes out what it cannot read.
@@ -120,6 +126,7 @@ impl DescribedModel {
             window: known.known.then_some(known.window),
             loaded: known.loaded,
             output: known.known.then_some(known.output),
+            reasons: known.effort.as_ref().map(|levels| !levels.is_empty()),
         };
         let mut params = match self.prompt_size() {
             PromptSize::Full => request.params.clone(),

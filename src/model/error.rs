@@ -319,6 +319,10 @@ impl Localize for ModelError {
             ModelError::Rejected { url, status, said } => {
                 with_server_text(with_url(words::REJECTED, url).with("status", *status), said)
             }
+            ModelError::Busy { url, said, after: Some(after) } if after.as_secs() > 60 => {
+                let minutes = after.as_secs().div_ceil(60);
+                with_server_text(with_url(words::BUSY_UNTIL, url).with("minutes", minutes), said)
+            }
             ModelError::Busy { url, said, after: _ } => server_error(words::BUSY, url, said),
             ModelError::Faulty { url, status, said, after: _ } => {
                 with_server_text(with_url(words::FAULTY, url).with("status", *status), said)

@@ -1,6 +1,8 @@
 //! Extracts a server's error message: found in a body, cleaned, shortened, and without the key it
 //! may have echoed. Pure; [`super::status`] interprets it.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use avocet_core::text;
@@ -22,6 +24,12 @@ pub(super) struct ServerMessage {
     pub code: String,
     /// The status inside the error, if there is one.
     pub status: Option<u16>,
+    /// The field that the error is about, if it names one.
+    pub param: String,
+    /// The pause that is asked for, and the context in tokens that is enforced: read in the whole
+    /// text, of which only the beginning is kept.
+    pub pause: Option<Duration>,
+    pub window: Option<u64>,
 }
 
 impl ServerMessage {
@@ -30,7 +38,12 @@ impl ServerMessage {
         match serde_json::from_str::<Value>(body) {
             Ok(value) => ServerMessage::from_value(&value, key),
             Err(_) if is_html(body) => ServerMessage::default(),
-            Err(_) => ServerMessage { text: clean(body, key), ..ServerMessage::default() },
+            Err(_) => ServerMessage {
+                pause: asked_pause(body),
+                window: named_window(body),
+                text: clean(body, key),
+                ..ServerMessage::default()
+            },
         }
     }
 
@@ -50,11 +63,22 @@ impl ServerMessage {
         for field in ["code", "type", "status"] {
             words.extend(error.get(field).and_then(Value::as_str).map(str::to_lowercase));
         }
+        let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
+        let delay = details.filter_map(|detail| detail.get("retryDelay")?.as_str()).next();
         ServerMessage {
+            pause: delay.and_then(pause_of).or_else(|| asked_pause(&text)),
+            window: named_window(&error.to_string()),
             text: clean(&text, key),
             code: words.join(" "),
             status: inner_status(error),
+            param: error.get("param").and_then(Value::as_str).unwrap_or_default().to_owned(),
         }
+    }
+
+    /// True if the error is about the field of this name.
+    pub fn names(&self, field: &str) -> bool {
+        let quoted = |quote: char| self.text.contains(&format!("{quote}{field}{quote}"));
+        self.param == field || ['\'', '`', '"'].into_iter().any(quoted)
     }
 
     /// True if the text or the code contains one of these, in lower case.
@@ -99,6 +123,73 @@ fn inner_status(error: &Value) -> Option<u16> {
         u16::try_from(number).ok().filter(|status| (400..600).contains(status))
     })
 }
+
+/// The pause in a server's words: "Please try again in 11.054s", "in 28ms", "in 1m2.5s",
+/// "in 35 seconds".
+fn asked_pause(text: &str) -> Option<Duration> {
+    let text = text.to_lowercase();
+    let (_, rest) = ["try again in ", "retry in ", "retry after "]
+        .iter()
+        .find_map(|phrase| text.split_once(phrase))?;
+    pause_of(rest)
+}
+
+/// A duration at the beginning of a text: `31s`, `1m2.5s`.
+fn pause_of(text: &str) -> Option<Duration> {
+    let mut rest = text.trim_start();
+    let mut seconds = None;
+    while let Some((number, behind)) = leading_number(rest) {
+        let unit = behind.trim_start();
+        let end = unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len());
+        let (unit, behind) = unit.split_at(end);
+        let factor = match unit {
+            "ms" | "milliseconds" => 0.001,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            "m" | "min" | "minute" | "minutes" => 60.0,
+            "h" | "hour" | "hours" => 3_600.0,
+            _ => break,
+        };
+        seconds = Some(seconds.unwrap_or(0.0) + number * factor);
+        rest = behind.trim_start();
+    }
+    Duration::try_from_secs_f64(seconds?).ok()
+}
+
+fn leading_number(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, behind) = text.split_at(end);
+    Some((number.trim_end_matches('.').parse().ok()?, behind))
+}
+
+/// The number of tokens that a server says its context has.
+fn named_window(text: &str) -> Option<u64> {
+    let text = text.to_lowercase().replace(',', "");
+    let number = |name: &&str| {
+        let (_, rest) = text.split_once(*name)?;
+        let at = rest.find(|c: char| c.is_ascii_digit()).filter(|at| *at < 20)?;
+        let digits: String = rest.get(at..)?.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u64>().ok().filter(|tokens| *tokens >= 256)
+    };
+    WINDOWS.iter().find_map(number)
+}
+
+/// What stands before that number.
+const WINDOWS: &[&str] = &[
+    "context length is",
+    "context length of",
+    "context window of",
+    "context window is",
+    "context size",
+    "n_ctx",
+    "context limit:",
+    "maximum prompt length is",
+    "token limit:",
+    "supports at most",
+    "tokens >",
+    "must be <=",
+    "exceeds the limit of",
+    "the maximum number of tokens allowed",
+];
 
 #[cfg(test)]
 mod tests {
@@ -146,5 +237,49 @@ mod tests {
             None,
         );
         assert_eq!((said.code.as_str(), said.status), ("429 server_error", Some(429)));
+    }
+
+    #[test]
+    fn the_pause_is_read_from_the_servers_words() {
+        let pause = |text: &str| asked_pause(text).map(|pause| pause.as_millis());
+        assert_eq!(pause("Rate limit reached. Please try again in 11.054s. Visit …"), Some(11_054));
+        assert_eq!(pause("Please try again in 28ms."), Some(28));
+        assert_eq!(pause("Try again in 35 seconds."), Some(35_000));
+        assert_eq!(pause("please retry in 1m2.5s"), Some(62_500));
+        assert_eq!(pause("retry after 2 minutes"), Some(120_000));
+        assert_eq!(pause("Please try again in a while"), None);
+        assert_eq!(pause("in 3s"), None);
+    }
+
+    #[test]
+    fn a_pause_and_a_window_are_read_behind_the_part_that_is_kept() {
+        let long = "x".repeat(400);
+        let said = |body: serde_json::Value| ServerMessage::from_value(&body, None);
+        let seconds = |said: ServerMessage| said.pause.map(|pause| pause.as_secs());
+        let message = format!("{long} Please retry in 31.2s.");
+        assert_eq!(seconds(said(serde_json::json!({"error": {"message": message}}))), Some(31));
+        let details = serde_json::json!([{"@type": "x"}, {"retryDelay": "47s"}]);
+        let body = serde_json::json!({"error": {"message": long, "details": details}});
+        assert_eq!(seconds(said(body)), Some(47));
+    }
+
+    #[test]
+    fn the_window_is_read_in_the_words_of_each_vendor() {
+        for (text, window) in [
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens",
+                Some(8_192),
+            ),
+            ("prompt is too long: 210000 tokens > 200000 maximum", Some(200_000)),
+            ("the request exceeds the available context size (4096 tokens)", Some(4_096)),
+            ("{\"n_ctx\":4096,\"n_prompt_tokens\":9000}", Some(4_096)),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1,048,576).",
+                Some(1_048_576),
+            ),
+            ("Input is too long for requested model.", None),
+        ] {
+            assert_eq!(named_window(text), window, "{text}");
+        }
     }
 }

@@ -93,6 +93,11 @@ pub trait Model: Send + Sync {
         Some(Vec::new())
     }
 
+    /// The window that its server enforces, once it refused a request as too long.
+    fn enforced_window(&self) -> Option<u64> {
+        None
+    }
+
     /// What its server says of it, once it was asked.
     fn facts(&self) -> Option<&ServerFacts> {
         None
@@ -158,6 +163,8 @@ pub struct RequestLimits {
     pub loaded: Option<u64>,
     /// Its longest answer.
     pub output: Option<u64>,
+    /// Whether it reasons.
+    pub reasons: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -174,6 +181,8 @@ pub enum Chunk {
     Call(ToolCall),
     /// An event that could not be read was skipped here: what follows may lack a part.
     Gap,
+    /// What the user should know of the request: a part of it that the server refused.
+    Notice(LocalizedText),
     /// The call was repeated: what came before belongs to an answer that broke off, and is replaced
     /// by what follows. Only for a request that allows it.
     Restart,

@@ -50,7 +50,8 @@ impl ModelReply {
         self.blocks.iter().all(|block| matches!(block, ContentBlock::Reasoning(_)))
     }
 
-    /// Adds what a stream brought. [`Chunk::Retrying`] is not part of a reply.
+    /// Adds what a stream brought. [`Chunk::Retrying`] and [`Chunk::Notice`] are not part of
+    /// a reply.
     pub fn push(&mut self, chunk: Chunk) {
         match chunk {
             Chunk::Text(more) => match self.blocks.last_mut() {
@@ -80,7 +81,7 @@ impl ModelReply {
             Chunk::Usage(usage) => self.usage = usage,
             Chunk::Finished(cut) => self.cut = cut,
             Chunk::Restart => *self = ModelReply::default(),
-            Chunk::Retrying { .. } => {}
+            Chunk::Retrying { .. } | Chunk::Notice(_) => {}
         }
     }
 }

@@ -71,6 +71,10 @@ impl Model for Retry {
         self.model.facts()
     }
 
+    fn enforced_window(&self) -> Option<u64> {
+        self.model.enforced_window()
+    }
+
     fn learn(&self) -> BoxFuture<'static, ()> {
         self.model.learn()
     }
@@ -228,9 +232,11 @@ impl Tries {
         }
         self.until = None;
         match advice {
+            // Nobody waits that long; the error says when to come back.
+            RetryAdvice::Soon(Some(asked)) if asked > self.policy.cap => (None, 0),
             RetryAdvice::Soon(asked) => {
                 let own = self.pauses.next();
-                let pause = own.map(|own| asked.map_or(own, |asked| asked.min(self.policy.cap)));
+                let pause = own.map(|own| asked.unwrap_or(own));
                 (pause, self.policy.tries)
             }
             RetryAdvice::Once if !std::mem::replace(&mut self.stalled, true) => {

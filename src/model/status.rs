@@ -41,7 +41,7 @@ pub(super) fn error_for_status(
         }
         404 => ModelError::NoEndpoint { url, said: text },
         429 if after.is_none() && is_unpaid(said) => ModelError::Unpaid { url, said: text },
-        429 => ModelError::Busy { url, after: after.or_else(|| asked_pause(&text)), said: text },
+        429 => ModelError::Busy { url, after: after.or(said.pause), said: text },
         503 if party.is_near && said.mentions(LOADING) => ModelError::Loading { url, said: text },
         408 | 409 | 425 | 500.. => ModelError::Faulty { url, status, after, said: text },
         400..=499 => rejected(party, status, said),
@@ -67,7 +67,7 @@ fn rejected(party: ErrorContext<'_>, status: u16, said: &ServerMessage) -> Model
 /// An account without money; some call a limit that passes by the same words, and say when.
 fn is_unpaid(said: &ServerMessage) -> bool {
     let words = ["insufficient_quota", "credit balance", "exceeded your current", "spend_limit"];
-    said.mentions(&words) && asked_pause(&said.text).is_none()
+    said.mentions(&words) && said.pause.is_none()
 }
 
 /// How servers say that the model is not ready yet.
@@ -91,6 +91,11 @@ const TOO_LONG: &[&str] = &[
     "input is too long",
     "exceed_context_size",
     "input length exceeds",
+    "exceed context limit",
+    "exceeds max length",
+    "range of input length",
+    "contextwindowexceeded",
+    "inputs tokens + max_new_tokens must be <=",
 ];
 
 /// How servers say with a 400 that they do not have the model.
@@ -121,41 +126,9 @@ pub(super) fn reported_error(party: ErrorContext<'_>, said: ServerMessage) -> Mo
     let by_status = said.status.is_some_and(|status| {
         matches!(error_for_status(party, status, None, &said).retry_advice(), RetryAdvice::Soon(_))
     });
-    let after = asked_pause(&said.text);
+    let after = said.pause;
     let passing = by_status || after.is_some() || said.mentions(PASSING);
     ModelError::Reported { url, said: said.text, passing, after }
-}
-
-/// The pause in a server's words: "Please try again in 11.054s", "in 28ms", "in 1m2.5s",
-/// "in 35 seconds".
-fn asked_pause(text: &str) -> Option<Duration> {
-    let text = text.to_lowercase();
-    let (_, rest) = ["try again in ", "retry in ", "retry after "]
-        .iter()
-        .find_map(|phrase| text.split_once(phrase))?;
-    let mut rest = rest.trim_start();
-    let mut seconds = None;
-    while let Some((number, behind)) = leading_number(rest) {
-        let unit = behind.trim_start();
-        let end = unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len());
-        let (unit, behind) = unit.split_at(end);
-        let factor = match unit {
-            "ms" | "milliseconds" => 0.001,
-            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-            "m" | "min" | "minute" | "minutes" => 60.0,
-            "h" | "hour" | "hours" => 3_600.0,
-            _ => break,
-        };
-        seconds = Some(seconds.unwrap_or(0.0) + number * factor);
-        rest = behind.trim_start();
-    }
-    Duration::try_from_secs_f64(seconds?).ok()
-}
-
-fn leading_number(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let (number, behind) = text.split_at(end);
-    Some((number.trim_end_matches('.').parse().ok()?, behind))
 }
 
 #[cfg(test)]
@@ -188,18 +161,6 @@ mod tests {
             );
             assert!(error.starts_with(expected), "{status} {body}: {error}");
         }
-    }
-
-    #[test]
-    fn the_pause_is_read_from_the_servers_words() {
-        let pause = |text: &str| asked_pause(text).map(|pause| pause.as_millis());
-        assert_eq!(pause("Rate limit reached. Please try again in 11.054s. Visit …"), Some(11_054));
-        assert_eq!(pause("Please try again in 28ms."), Some(28));
-        assert_eq!(pause("Try again in 35 seconds."), Some(35_000));
-        assert_eq!(pause("please retry in 1m2.5s"), Some(62_500));
-        assert_eq!(pause("retry after 2 minutes"), Some(120_000));
-        assert_eq!(pause("Please try again in a while"), None);
-        assert_eq!(pause("in 3s"), None);
     }
 
     #[test]

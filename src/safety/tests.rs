@@ -407,12 +407,14 @@ fn the_folder_a_step_runs_in_is_judged() {
 }
 
 #[test]
-fn an_unknown_tool_is_refused() {
+fn an_unknown_tool_is_a_fault_of_form_and_no_danger() {
     let work = StepAction::Tool { name: "nope".into(), input: serde_json::json!({}) };
     let step = Step { work, ..step("", &[]) };
     let verdict = assess_with(step, &Policy::default(), &place());
-    assert!(matches!(verdict, Verdict::Refuse(_)));
+    assert!(matches!(verdict, Verdict::Run(_)));
     assert_eq!(verdict.assessment().risk.rule, "tool.unknown");
+    let task = verdict.assessment().task.clone();
+    assert!(matches!(task, Some(ToolTask::Fault(fault)) if fault.is_form));
 }
 
 fn shell_verdict(line: &str) -> Verdict {

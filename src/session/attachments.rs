@@ -193,6 +193,7 @@ async fn ask_approval(
         | Decision::AcceptPlan { .. }
         | Decision::Edit(_)
         | Decision::Reject { .. }
+        | Decision::NotAsked { .. }
         | Decision::Dismiss
         | Decision::Trust
         | Decision::TrustParent => Ok(None),

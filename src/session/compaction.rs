@@ -178,6 +178,7 @@ impl TurnScope {
                 Chunk::Restart => text.clear(),
                 Chunk::Thought(_)
                 | Chunk::Gap
+                | Chunk::Notice(_)
                 | Chunk::SealedText(_)
                 | Chunk::SealedThought(_)
                 | Chunk::Call(_)

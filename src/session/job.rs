@@ -54,8 +54,18 @@ pub enum JobMessage {
     /// The model asks.
     Requested {
         task: JobTask,
-        reply: oneshot::Sender<Result<String, LocalizedText>>,
+        reply: oneshot::Sender<Result<JobAnswer, LocalizedText>>,
     },
+}
+
+/// What the model is told of jobs.
+#[derive(Clone, Debug, Default)]
+pub struct JobAnswer {
+    pub text: String,
+    /// A job that it speaks of is still at work.
+    pub is_running: bool,
+    /// It says something that the model has not read.
+    pub is_news: bool,
 }
 
 /// What happened to a job.

@@ -1,16 +1,19 @@
 //! The tools by which a model looks after the steps that it left running in the background.
 
+use std::time::Duration;
+
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
-use super::job::JobMessage;
+use super::job::{JobAnswer, JobMessage};
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{LocalizedText, Phrase, session as words};
 use avocet_core::protocol::Observation;
-use avocet_safety::{Cleared, ToolTask};
+use avocet_safety::{Cleared, JobTask, ToolTask};
 use avocet_tools::{RunControl, Tool};
 
 pub(super) struct JobTool {
@@ -28,7 +31,7 @@ struct JobToolRow {
 #[rustfmt::skip]
 const ROWS: &[JobToolRow] = &[
     JobToolRow { name: "job.list", about: words::ABOUT_JOB_LIST, prompt: "job.list {}: the steps in the background" },
-    JobToolRow { name: "job.read", about: words::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?}: the new output of a job, a page of it, or lines with a text" },
+    JobToolRow { name: "job.read", about: words::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?, wait_s?}: the new output of a job, a page of it, or lines with a text; waits up to wait_s (10) for something new" },
     JobToolRow { name: "job.stop", about: words::ABOUT_JOB_STOP, prompt: "job.stop {id}: ends a job" },
 ];
 
@@ -49,23 +52,56 @@ impl Tool for JobTool {
         self.spec.prompt
     }
 
-    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: Cleared, control: RunControl) -> BoxFuture<'static, Observation> {
         let session = self.session.clone();
         async move {
             let judged = step.assessment();
             let done = match &judged.task {
-                Some(ToolTask::Job(task)) => {
-                    let (reply, answer) = oneshot::channel();
-                    let message = JobMessage::Requested { task: task.clone(), reply };
-                    // A closed session needs no answer.
-                    let _ = session.send(TurnMessage::Job(message));
-                    answer.await.unwrap_or_else(|_| Err(words::JOBS_NONE.into()))
-                }
+                Some(ToolTask::Job(task)) => wait_for_news(&session, task, &control).await,
                 Some(ToolTask::Fault(fault)) => Err(fault.say.clone()),
                 _ => Err(LocalizedText::from(words::JOBS_NONE)),
             };
-            answer(judged, done)
+            let is_pending = done.as_ref().is_ok_and(|done| done.is_running);
+            let seen = answer(judged, done.map(|done| done.text));
+            Observation { is_pending, ..seen }
         }
         .boxed()
+    }
+}
+
+/// How long a model waits that does not say how long, and the longest that it may say.
+const WAIT: Duration = Duration::from_secs(10);
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// The pause before a job is looked at again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What there is to say of a job once something new is, or when the time is up: a model that looks
+/// again and again pays for each look.
+async fn wait_for_news(
+    session: &UnboundedSender<TurnMessage>,
+    task: &JobTask,
+    control: &RunControl,
+) -> Result<JobAnswer, LocalizedText> {
+    let wait = match task {
+        JobTask::Read { wait: Some(seconds), .. } => {
+            Duration::from_secs(u64::try_from(*seconds).unwrap_or(u64::MAX)).min(LONGEST_WAIT)
+        }
+        _ => WAIT,
+    };
+    let end = Instant::now() + wait;
+    loop {
+        let (reply, answer) = oneshot::channel();
+        let message = JobMessage::Requested { task: task.clone(), reply };
+        // A closed session needs no answer.
+        let _ = session.send(TurnMessage::Job(message));
+        let answer = answer.await.unwrap_or_else(|_| Err(words::JOBS_NONE.into()))?;
+        if answer.is_news || !answer.is_running || Instant::now() >= end {
+            return Ok(answer);
+        }
+        tokio::select! {
+            () = control.cancel.cancelled() => return Ok(answer),
+            () = tokio::time::sleep(PAUSE) => {}
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::job::{Job, JobMessage, JobUpdate, NewJob, output_path};
+use super::job::{Job, JobAnswer, JobMessage, JobUpdate, NewJob, output_path};
 use super::recall_tool::pages;
 use super::running_step::StepProgress;
 use super::state::Session;
@@ -262,29 +262,36 @@ impl Session {
     }
 
     /// Answers the model's tools.
-    async fn answer_job_task(&mut self, task: JobTask) -> Result<String, LocalizedText> {
+    async fn answer_job_task(&mut self, task: JobTask) -> Result<JobAnswer, LocalizedText> {
+        let answer = |text, is_running| JobAnswer { text, is_running, is_news: true };
         match task {
             JobTask::List => {
                 if self.info.jobs.is_empty() {
-                    return Ok("There are no jobs.".to_owned());
+                    return Ok(answer("There are no jobs.".to_owned(), false));
                 }
                 let line = |job: &JobInfo| {
                     format!("{} {}: {}", job.id, job_text(job).text(Lang::En), job.line)
                 };
-                Ok(self.info.jobs.iter().map(line).collect::<Vec<_>>().join("\n"))
+                let text = self.info.jobs.iter().map(line).collect::<Vec<_>>().join("\n");
+                Ok(answer(text, self.info.jobs.iter().any(JobInfo::is_running)))
             }
-            JobTask::Stop { id } => self.stop_job(id).map(|()| format!("Job {id} is ending.")),
-            JobTask::Read { id, page, query } => {
+            JobTask::Stop { id } => {
+                self.stop_job(id).map(|()| answer(format!("Job {id} is ending."), false))
+            }
+            JobTask::Read { id, page, query, wait: _ } => {
                 let output = self.job_output(id).await?;
-                let state = self.info.jobs.iter().find(|job| job.id == id).map(job_text);
-                let state = state.map_or(String::new(), |state| state.text(Lang::En));
-                let Some(job) = self.jobs.find(id) else { return Ok(state) };
+                let info = self.info.jobs.iter().find(|job| job.id == id);
+                let is_running = info.is_some_and(JobInfo::is_running);
+                let state = info.map_or(String::new(), |job| job_text(job).text(Lang::En));
+                let Some(job) = self.jobs.find(id) else { return Ok(answer(state, is_running)) };
+                let is_news = query.is_some() || page.is_some() || output.len() != job.read;
                 let body = match (query, page) {
                     (Some(query), _) => matching_lines(&output, &query),
                     (None, Some(page)) => numbered_page(&output, page),
                     (None, None) => new_output(&output, &mut job.read),
                 };
-                Ok(format!("[job {id} {state}]\n{body}"))
+                let text = format!("[job {id} {state}]\n{body}");
+                Ok(JobAnswer { text, is_running, is_news })
             }
         }
     }

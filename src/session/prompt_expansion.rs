@@ -269,6 +269,7 @@ impl TurnScope {
             Decision::Approve => Ok(Some(held.approve_with(denied))),
             Decision::Stop => Err(ExpansionStop::Stopped),
             Decision::Reject { .. }
+            | Decision::NotAsked { .. }
             | Decision::Dismiss
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
@@ -339,6 +340,7 @@ fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<St
         | Decision::Fill { .. }
         | Decision::Edit(_)
         | Decision::Reject { .. }
+        | Decision::NotAsked { .. }
         | Decision::Dismiss
         | Decision::Trust
         | Decision::TrustParent

@@ -379,6 +379,7 @@ impl ScriptHost for SessionScriptHost {
                     Chunk::Retrying { .. }
                     | Chunk::Restart
                     | Chunk::Gap
+                    | Chunk::Notice(_)
                     | Chunk::SealedText(_)
                     | Chunk::SealedThought(_)
                     | Chunk::Call(_),

@@ -390,6 +390,7 @@ fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
         | Decision::Fill { .. }
         | Decision::AcceptPlan { .. }
         | Decision::Reject { .. }
+        | Decision::NotAsked { .. }
         | Decision::Dismiss => ScriptAnswer::No,
         Decision::Stop => return None,
     })

@@ -42,7 +42,7 @@ pub trait SettingsAccess: Send {
 pub struct LiveSettings {
     /// Without the rules that were remembered or given in the session.
     pub policy: Policy,
-    pub max_steps: usize,
+    pub max_steps: Option<usize>,
     pub spend_limits: SpendLimits,
     pub check: Vec<String>,
     /// Those of the screen, each by its key with its value.

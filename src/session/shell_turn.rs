@@ -75,6 +75,7 @@ async fn ask_and_run(
         Some(
             Decision::Edit(_)
             | Decision::Reject { .. }
+            | Decision::NotAsked { .. }
             | Decision::Dismiss
             | Decision::Trust
             | Decision::TrustParent

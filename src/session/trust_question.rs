@@ -59,6 +59,7 @@ impl Session {
             Decision::Approve | Decision::Trust => TrustAnswer::Folder,
             Decision::TrustParent if self.security.trust.parent.is_some() => TrustAnswer::Parent,
             Decision::Reject { .. }
+            | Decision::NotAsked { .. }
             | Decision::TrustParent
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }

@@ -37,58 +37,12 @@ impl Host for TurnScope {
     }
 
     async fn call_model(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
-        let mut masked = std::mem::take(&mut self.masked);
-        masked.update(call.messages, &self.context.redactor);
-        let turn = masked.messages();
-        let mut has_asked = false;
-        if !std::mem::replace(&mut self.prepared, true) {
-            has_asked = self.prepare().await;
-            self.warn_of_omitted_words(turn).await;
-        }
-        let size = self.context.model.prompt_size();
-        let system = self.context.system.text(call.dialect, size);
-        let system = self.context.redactor.mask(&system);
-        let bounds = self.context.bounds_for(call.dialect);
-        if !call.repair {
-            let index = self.mask_index(call.index);
-            self.make_room(&system, turn, &index, bounds, has_asked).await;
-        }
-        let view = self.compaction.view(turn);
-        let omitted = turn.iter().map(Message::len).sum::<usize>();
-        let omitted = omitted.saturating_sub(view.iter().map(Message::len).sum());
-        let (messages, mut ledger) = request::build(self.request_parts(&system, &view), bounds);
-        ledger.add_omitted(Section::Turn, omitted);
-        self.masked = masked;
-        self.notify(TurnMessage::RequestSent(Box::new(ledger)));
-        self.request_bytes = messages.iter().map(Message::len).sum();
-        let (schema, tools) = match (call.dialect, size) {
-            (Dialect::Json, PromptSize::Full) => (Some(reply::shared_schema()), Arc::default()),
-            (Dialect::Json, PromptSize::Short) => {
-                (Some(reply::shared_short_schema()), Arc::default())
+        match self.request_reply(call.clone()).await {
+            Err(ModelError::TooLong { .. }) if self.shrink_to_window().await => {
+                self.request_reply(call).await
             }
-            (Dialect::Tools, _) => (None, self.context.tools.schemas()),
-        };
-        let request = Request {
-            messages,
-            params: self.context.params.clone(),
-            schema,
-            tools,
-            effort: self.context.effort,
-            cache_key: self.context.cache_key.clone(),
-            restarts: true,
-            ..Request::default()
-        };
-        self.answer = ModelReply::default();
-        if std::mem::take(&mut self.has_unsaved_message) {
-            self.flush_background().await;
+            answered => answered,
         }
-        self.send_in_background(vec![Event::ReplyStarted]);
-        let stream = self.context.model.stream(request);
-        let reply = self.read_stream(stream, call.dialect).await?;
-        // The steps it proposes are judged next.
-        self.await_sandbox_status().await;
-        let usage = reply.usage.plus(std::mem::take(&mut self.extra_usage));
-        Ok(ModelReply { usage, ..reply })
     }
 
     fn partial_answer(&mut self) -> Option<ModelReply> {
@@ -170,6 +124,76 @@ impl Host for TurnScope {
 }
 
 impl TurnScope {
+    /// After a request that the server found too long: keeps to the window that it named from now
+    /// on. True if that is less than was kept to.
+    async fn shrink_to_window(&mut self) -> bool {
+        let bounds = bounds_of_model(&*self.context.model, self.context.usual_bounds);
+        let is_less = bounds.room.bytes < self.context.bounds.room.bytes;
+        if is_less {
+            self.context.bounds = bounds;
+            let tokens = self.context.model.window().unwrap_or_default();
+            let say = words::WINDOW_LEARNED.with("tokens", tokens);
+            self.emit(Event::Notice(Notice::warning(say))).await;
+        }
+        is_less
+    }
+
+    /// One request, and its answer.
+    async fn request_reply(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
+        let mut masked = std::mem::take(&mut self.masked);
+        masked.update(call.messages, &self.context.redactor);
+        let turn = masked.messages();
+        let mut has_asked = false;
+        if !std::mem::replace(&mut self.prepared, true) {
+            has_asked = self.prepare().await;
+            self.warn_of_omitted_words(turn).await;
+        }
+        let size = self.context.model.prompt_size();
+        let system = self.context.system.text(call.dialect, size);
+        let system = self.context.redactor.mask(&system);
+        let bounds = self.context.bounds_for(call.dialect);
+        if !call.repair {
+            let index = self.mask_index(call.index);
+            self.make_room(&system, turn, &index, bounds, has_asked).await;
+        }
+        let view = self.compaction.view(turn);
+        let omitted = turn.iter().map(Message::len).sum::<usize>();
+        let omitted = omitted.saturating_sub(view.iter().map(Message::len).sum());
+        let (messages, mut ledger) = request::build(self.request_parts(&system, &view), bounds);
+        ledger.add_omitted(Section::Turn, omitted);
+        self.masked = masked;
+        self.notify(TurnMessage::RequestSent(Box::new(ledger)));
+        self.request_bytes = messages.iter().map(Message::len).sum();
+        let (schema, tools) = match (call.dialect, size) {
+            (Dialect::Json, PromptSize::Full) => (Some(reply::shared_schema()), Arc::default()),
+            (Dialect::Json, PromptSize::Short) => {
+                (Some(reply::shared_short_schema()), Arc::default())
+            }
+            (Dialect::Tools, _) => (None, self.context.tools.schemas()),
+        };
+        let request = Request {
+            messages,
+            params: self.context.params.clone(),
+            schema,
+            tools,
+            effort: self.context.effort,
+            cache_key: self.context.cache_key.clone(),
+            restarts: true,
+            ..Request::default()
+        };
+        self.answer = ModelReply::default();
+        if std::mem::take(&mut self.has_unsaved_message) {
+            self.flush_background().await;
+        }
+        self.send_in_background(vec![Event::ReplyStarted]);
+        let stream = self.context.model.stream(request);
+        let reply = self.read_stream(stream, call.dialect).await?;
+        // The steps it proposes are judged next.
+        self.await_sandbox_status().await;
+        let usage = reply.usage.plus(std::mem::take(&mut self.extra_usage));
+        Ok(ModelReply { usage, ..reply })
+    }
+
     /// Lets the model decide until the turn ends.
     pub(super) async fn drive(mut self, start: TurnStart) -> FinishedTurn {
         let start = TurnStart { next_step: self.next_step, ..start };
@@ -262,6 +286,9 @@ impl TurnScope {
             Chunk::Retrying { attempt, of, wait_ms, why } => {
                 let (attempt, of, wait_ms, why) = (*attempt, *of, *wait_ms, why.clone());
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
+            }
+            Chunk::Notice(say) => {
+                self.outbox.send(Event::Notice(Notice::warning(say.clone()))).await;
             }
             Chunk::Restart => {
                 if let Some(growing) = growing {

@@ -29,7 +29,7 @@ pub struct TurnUpdate {
     pub context: TurnContext,
     pub world: Arc<dyn Machine>,
     pub sandbox_status: SandboxStatus,
-    pub max_steps: usize,
+    pub max_steps: Option<usize>,
     pub check: Option<StepAction>,
     pub spend_limits: SpendLimits,
 }

@@ -154,7 +154,7 @@ fn a_complete_file_is_parsed() {
     assert_eq!(policy.lift, ["git.reset.hard"]);
     let rule = |open| PolicyRule { program: "git".into(), args: vec!["push".into()], open };
     assert_eq!((policy.allowed, policy.denied), (vec![rule(true)], vec![rule(false)]));
-    assert_eq!(settings.limits.max_auto_steps, 7);
+    assert_eq!(settings.limits.max_auto_steps, Some(7));
     assert_eq!(settings.limits.idle_timeout.as_secs(), 5);
 }
 
@@ -163,7 +163,7 @@ fn an_empty_configuration_is_valid() {
     let loaded = ConfigFixture::new().load();
     assert_eq!(problem_texts(&loaded), [""; 0]);
     assert_eq!(loaded.settings.connection, None);
-    assert_eq!(loaded.settings.limits.max_auto_steps, 25);
+    assert_eq!(loaded.settings.limits.max_auto_steps, None);
     assert_eq!(loaded.settings.policy(), avocet::safety::Policy::default());
 }
 
@@ -389,7 +389,7 @@ fn an_invalid_safety_key_falls_back_to_its_own_strictest_value() {
     assert_eq!(policy.network, Limit::Refuse);
     assert_eq!(policy.write, Limit::Refuse, "a misspelt key was meant to be the one it nearly is");
     assert_eq!(policy.lift, [""; 0]);
-    assert_eq!(loaded.settings.limits.max_auto_steps, 25);
+    assert_eq!(loaded.settings.limits.max_auto_steps, None);
     assert_eq!(loaded.layer_of("safety.allow_network"), SettingsLayer::Strictest(desk.file()));
 }
 
@@ -415,7 +415,7 @@ fn an_unreadable_file_makes_safety_strict_and_is_left_unchanged() {
         assert_eq!(loaded.problems.len(), 1);
         assert!(loaded.problems[0].hint().is_some());
         assert_eq!(loaded.settings.policy().network, Limit::Refuse);
-        assert_eq!(loaded.settings.limits.max_auto_steps, 0);
+        assert_eq!(loaded.settings.limits.max_auto_steps, Some(1));
         assert!(edit::set(&desk.file(), "mode", "low").is_err());
         assert!(edit::unset(&desk.file(), "mode").is_err());
         assert_eq!(fs::read(desk.file()).unwrap(), bytes);
@@ -442,7 +442,7 @@ fn a_project_may_only_tighten_safety() {
     assert_eq!(policy.denied.len(), 2);
     assert_eq!(policy.allowed_programs, ["+just", "-curl"]);
     assert_eq!(policy.lift, ["git.reset.hard"]);
-    assert_eq!(loaded.settings.limits.max_auto_steps, 3);
+    assert_eq!(loaded.settings.limits.max_auto_steps, Some(3));
 }
 
 #[test]

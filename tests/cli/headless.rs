@@ -552,6 +552,8 @@ fn the_model_learns_of_declined_steps() {
     exits(&output, 3);
     let last = server.requests().last().unwrap().json()["messages"].to_string();
     assert!(last.contains("tool_result") && last.contains("declined"), "{last}");
+    assert!(last.contains("nobody can be asked") && last.contains("--approve-steps"), "{last}");
+    assert!(!last.contains("The user rejected"), "{last}");
 }
 
 #[test]
@@ -565,14 +567,44 @@ fn a_limit_of_steps_ends_the_turn_with_4() {
 }
 
 #[test]
-fn a_pause_after_refusals_gives_no_hint_about_limits() {
+fn a_loop_ends_the_turn_with_4_and_gives_no_hint_about_limits() {
     let bench = TestDir::new();
-    let refused = ["a", "b", "c"].map(|name| cmd("rm", &["-rf", &format!("/{name}")]));
-    let model = bench.script(&[refused[0].as_str(), &refused[1], &refused[2], DONE]);
+    let refused = cmd("rm", &["-rf", "/a"]);
+    let model = bench.script(&[&refused, &refused, &refused, DONE]);
     let output = bench.run(&["--model", &model, "-p", "go"]);
-    assert!(!output.status.success());
-    assert!(err(&output).contains("Three steps in a row were refused."), "{}", err(&output));
+    exits(&output, 4);
+    assert!(err(&output).contains("the same call three times in a row"), "{}", err(&output));
     assert!(!err(&output).contains("max_auto_steps_per_turn"), "{}", err(&output));
+}
+
+#[test]
+fn refusals_one_after_the_other_do_not_end_the_turn() {
+    let bench = TestDir::new();
+    let refused = ["a", "b", "c", "d"].map(|name| cmd("rm", &["-rf", &format!("/{name}")]));
+    let [a, b, c, d] = &refused;
+    let model = bench.script(&[a, b, c, d, DONE]);
+    let output = bench.run(&["--model", &model, "-p", "go"]);
+    exits(&output, 3);
+    assert_eq!(out(&output), "All done.\n");
+}
+
+#[test]
+fn without_the_wall_a_turn_ends_after_25_steps_and_a_limit_of_cost_lifts_that() {
+    let bench = TestDir::new();
+    bench.settings("[safety]\nsandbox = \"off\"\n");
+    let steps: Vec<String> = (0..30).map(|n| cmd("echo", &[&n.to_string()])).collect();
+    let mut replies: Vec<&str> = steps.iter().map(String::as_str).collect();
+    replies.push(DONE);
+    for (options, code) in [
+        (&[][..], 4),
+        (&["--max-steps", "0"], 0),
+        (&["--max-steps", "40"], 0),
+        (&["--max-cost", "5"], 0),
+    ] {
+        let model = bench.script(&replies);
+        let args = [&["--model", &model, "--approve-steps", "-p", "go"][..], options].concat();
+        exits(&bench.run(&args), code);
+    }
 }
 
 #[test]

@@ -135,7 +135,7 @@ async fn play(case: &str) -> DialogueHost {
         let start = TurnStart {
             text: text.to_owned(),
             images: Vec::new(),
-            max_steps: limit,
+            max_steps: Some(limit),
             check: block(case, "check").map(|line| {
                 let words: Vec<&str> = line.trim().split(' ').collect();
                 StepAction::exec(words[0], &words[1..])

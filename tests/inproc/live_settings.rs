@@ -67,7 +67,7 @@ fn unchanged() -> LiveSettings {
     let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
     LiveSettings {
         policy: Policy::default(),
-        max_steps: 25,
+        max_steps: Some(25),
         spend_limits: SpendLimits::default(),
         check: Vec::new(),
         screen: Vec::new(),
@@ -218,7 +218,7 @@ async fn a_limit_of_steps_counts_in_the_running_turn() {
     let steps: Vec<String> = ["one", "two", "three"].into_iter().map(touch).collect();
     let (mut talk, changes) = session(folder.path(), &[&steps[0], &steps[1], &steps[2], DONE]);
     talk.submit("go").await;
-    let change = LiveSettings { max_steps: 1, ..unchanged() };
+    let change = LiveSettings { max_steps: Some(1), ..unchanged() };
     approve(&mut talk, || changes.add(change)).await;
     let (ask, question) = talk.next_question().await;
     let Question::Pause { why } = question else { panic!("{question:?}") };

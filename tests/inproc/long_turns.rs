@@ -45,6 +45,9 @@ struct Reader {
     done: Arc<Mutex<usize>>,
     sent: Arc<Mutex<Vec<Vec<Message>>>>,
     summaries: Arc<Mutex<usize>>,
+    /// The window that its server enforces, if that is another, and whether it has said so.
+    enforced: Option<usize>,
+    has_refused: Arc<Mutex<usize>>,
 }
 
 impl Model for Reader {
@@ -57,12 +60,17 @@ impl Model for Reader {
     }
 
     fn window(&self) -> Option<u64> {
-        u64::try_from(self.window).ok()
+        let is_known = *self.has_refused.lock().unwrap() > 0;
+        let window = self.enforced.filter(|_| is_known).unwrap_or(self.window);
+        u64::try_from(window).ok()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let chunks = if request.messages[0].text().starts_with("You summarize") {
             self.summarize()
+        } else if self.enforced.is_some_and(|most| messages_size(&request.messages).tokens > most) {
+            *self.has_refused.lock().unwrap() += 1;
+            vec![Err(ModelError::TooLong { model: "reader".into(), said: String::new() })]
         } else {
             self.sent.lock().unwrap().push(request.messages);
             self.next_step().into_iter().map(Ok).collect()
@@ -82,6 +90,8 @@ impl Reader {
             done: Arc::default(),
             sent: Arc::default(),
             summaries: Arc::default(),
+            enforced: None,
+            has_refused: Arc::default(),
         }
     }
 
@@ -157,7 +167,7 @@ impl LongTurn {
         }
         let mut parts = talk::parts(&real, Arc::new(model.clone()));
         talk::with_files(&mut parts);
-        parts.info.max_steps = 10_000;
+        parts.info.max_steps = Some(0);
         LongTurn { client: SessionClient::start(parts), model, folder }
     }
 
@@ -263,6 +273,26 @@ fn check(turn: &LongTurn, told: &[Event]) {
     for step in (0..turn.model.steps).filter(|step| !has_whole(&last, *step)) {
         let id = format!("cmd_{:03}", step + 1);
         assert!(told.contains(&id.as_str()), "{id} is lost without a receipt");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_its_server_finds_too_long_is_shortened_once_and_goes_on() {
+    for dialect in [Dialect::Tools, Dialect::Json] {
+        let model =
+            Reader { enforced: Some(12_000), ..Reader::new(dialect, Summarizing::Works, 24) };
+        let mut turn = LongTurn::start(model);
+        let told = turn.play(WORDS).await;
+        let ended =
+            |event: &Event| matches!(event, Event::TurnEnded { ending: TurnOutcome::Done, .. });
+        assert!(told.iter().any(ended), "{dialect:?}: {:?}", told.last());
+        let refused = *turn.model.has_refused.lock().unwrap();
+        assert!(refused <= 1, "{dialect:?}: learned from the first");
+        assert_eq!(refused == 1, !receipts(&told).is_empty(), "{dialect:?}");
+        assert!(turn.requests().iter().all(|sent| all(sent).contains(WORDS)), "{dialect:?}");
+        let told = turn.play("And now?").await;
+        assert!(told.iter().any(ended), "{dialect:?}");
+        assert_eq!(*turn.model.has_refused.lock().unwrap(), refused, "{dialect:?}: remembered");
     }
 }
 

@@ -10,7 +10,7 @@ use avocet::model::{
     Chunk, ConnectError, Endpoint, HttpModel, Local, Model, ModelError, Request, Retry,
     RetryPolicy, Timeouts, ToolSchema, find_servers, list_models,
 };
-use avocet::protocol::{Message, Params, Provider, Truncation, Usage};
+use avocet::protocol::{ContentBlock, Image, Message, Params, Provider, Truncation, Usage};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -228,12 +228,102 @@ async fn a_busy_server_is_retried_after_the_pause_it_asks_for() {
 }
 
 #[tokio::test]
-async fn a_server_cannot_make_us_wait_for_ever() {
-    let busy = Reply::status(429).header("retry-after", "86400");
+async fn a_pause_beyond_our_patience_ends_the_call_with_the_time_in_it() {
+    let busy = Reply::status(429).header("retry-after", "5400");
     let server = Server::start(vec![busy, Reply::text("at last", 1)]);
-    let pace = RetryPolicy { cap: Duration::from_millis(3), ..RetryPolicy::default() };
-    let chunks = call(&Retry::new(Arc::new(client(&server)), pace)).await;
-    assert_eq!((waits(&chunks), text(&chunks).as_str()), (vec![(2, 5, 3)], "at last"));
+    let chunks = call(&patient(client(&server))).await;
+    assert_eq!((waits(&chunks).len(), server.requests().len()), (0, 1));
+    let said = fault(&chunks).to_string();
+    assert!(said.contains("90 minutes"), "{said}");
+}
+
+#[tokio::test]
+async fn a_pause_is_read_behind_the_words_that_are_kept() {
+    let message =
+        format!("You exceeded your current quota. {} Please retry in 31s.", "x".repeat(300));
+    let busy = Reply::json(429, &json!({ "error": { "message": message } }));
+    let server = Server::start(vec![busy]);
+    let after = Some(Duration::from_secs(31));
+    assert!(
+        matches!(fault(&call(&client(&server)).await), ModelError::Busy { after: a, .. } if *a == after)
+    );
+}
+
+#[tokio::test]
+async fn a_refused_parameter_is_left_out_said_and_remembered_by_model() {
+    let refusal = json!({ "error": { "message": "Unsupported value: 'temperature'", "param": "temperature" } });
+    let server = Server::start(vec![
+        Reply::json(400, &refusal),
+        Reply::text("ok", 1),
+        Reply::text("again", 1),
+        Reply::text("other", 1),
+    ]);
+    let model = client(&server);
+    let request = || {
+        let params = Params { temperature: Some(0.5), ..Params::default() };
+        Request { params, ..request() }
+    };
+    let first: Vec<_> = model.stream(request()).collect().await;
+    assert_eq!(text(&first), "ok");
+    let told = first.iter().any(
+        |chunk| matches!(chunk, Ok(Chunk::Notice(say)) if say.to_string().contains("temperature")),
+    );
+    assert!(told, "{first:?}");
+    for model in [model.clone(), model.with_model("other")] {
+        let chunks: Vec<_> = model.stream(request()).collect().await;
+        assert!(chunks.iter().all(|chunk| !matches!(chunk, Ok(Chunk::Notice(_)))));
+    }
+    let sent: Vec<bool> =
+        server.requests().iter().map(|sent| sent.json().get("temperature").is_some()).collect();
+    assert_eq!(sent, [true, false, false, true]);
+}
+
+#[tokio::test]
+async fn an_image_that_is_refused_is_left_out_and_said_and_does_not_come_back() {
+    let refusal = json!({ "error": { "message": "image exceeds 5 MB maximum" } });
+    let server = Server::start(vec![
+        Reply::json(400, &refusal),
+        Reply::text("ok", 1),
+        Reply::text("next", 1),
+    ]);
+    let model = client(&server);
+    let request = || {
+        let mut request = request();
+        let image = Image { mime: "image/png".into(), data: "aW1n".into() };
+        request.messages[1].blocks.push(ContentBlock::Image(image));
+        request
+    };
+    let first: Vec<_> = model.stream(request()).collect().await;
+    assert_eq!(text(&first), "ok");
+    assert!(first.iter().any(|chunk| matches!(chunk, Ok(Chunk::Notice(_)))), "{first:?}");
+    let second: Vec<_> = model.stream(request()).collect().await;
+    assert_eq!(text(&second), "next");
+    let sent: Vec<bool> = server.requests().iter().map(|sent| sent.body.contains("aW1n")).collect();
+    assert_eq!(sent, [true, false, false]);
+}
+
+#[tokio::test]
+async fn the_window_that_a_server_names_is_kept_to() {
+    let message =
+        "This model's maximum context length is 8192 tokens. However, you requested 9000.";
+    let refusal = json!({ "error": { "message": message, "code": "context_length_exceeded" } });
+    let server = Server::start(vec![Reply::json(400, &refusal)]);
+    let model = client(&server);
+    assert_eq!(model.enforced_window(), None);
+    assert!(matches!(fault(&call(&model).await), ModelError::TooLong { .. }));
+    assert_eq!(model.enforced_window(), Some(8_192));
+}
+
+#[tokio::test]
+async fn a_thought_in_the_content_is_no_part_of_the_answer() {
+    let server = Server::start(vec![Reply::text("<think>\na < b\n</think>\n\nYes.", 7)]);
+    let chunks = call(&client(&server)).await;
+    assert_eq!(text(&chunks), "Yes.");
+    let thought = |chunk: &Result<Chunk, ModelError>| match chunk {
+        Ok(Chunk::Thought(text)) => text.clone(),
+        _ => String::new(),
+    };
+    assert_eq!(chunks.iter().map(thought).collect::<String>(), "\na < b\n");
 }
 
 #[tokio::test]

@@ -239,7 +239,7 @@ fn parts(
     SessionConfig {
         info: SessionInfo {
             cwd: ws.display().to_string(),
-            max_steps: 25,
+            max_steps: Some(25),
             ..SessionInfo::default()
         },
         model_access: ModelAccess {

@@ -149,7 +149,7 @@ fn facts(lang: Lang) -> SessionInfo {
         lang,
         cwd: "/home/ada/code/shop".into(),
         branch: Some("main".into()),
-        max_steps: 25,
+        max_steps: Some(25),
         usage: Usage::counted(4_210, 912),
         ..SessionInfo::default()
     }

@@ -217,7 +217,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         persistence: Persistence::in_memory(),
         info: SessionInfo {
             cwd: folder.display().to_string(),
-            max_steps: 25,
+            max_steps: Some(25),
             ..SessionInfo::default()
         },
         model_access: ModelAccess {

@@ -175,6 +175,34 @@ async fn a_step_of_the_model_runs_on_and_is_read_and_stopped_by_it() {
 }
 
 #[tokio::test]
+async fn a_read_of_a_silent_job_waits_for_news_and_is_no_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    fs::write(folder.join("log.txt"), "first line\n").unwrap();
+    let read = |wait: u64| tool("job.read", json!({ "id": 1, "wait_s": wait }));
+    let mut replies = vec![tail(), read(60)];
+    replies.extend((0..4).map(|_| read(1)));
+    replies.extend([read(60), DONE.to_owned()]);
+    let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
+    let mut talk = session(&folder, &replies);
+    talk.submit("follow the log").await;
+    talk.approve_next().await;
+    assert!(finished(&mut talk).await.runs_on());
+    let first = finished(&mut talk).await;
+    assert!(first.is_pending && first.stdout.ends_with("first line\n"), "{}", first.stdout);
+    for _ in 0..4 {
+        let look = finished(&mut talk).await;
+        assert!(look.stdout.ends_with("[nothing new]"), "{}", look.stdout);
+    }
+    let mut log = fs::OpenOptions::new().append(true).open(folder.join("log.txt")).unwrap();
+    std::io::Write::write_all(&mut log, b"second line\n").unwrap();
+    let news = finished(&mut talk).await.stdout;
+    assert!(news.ends_with("second line\n"), "{news}");
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
+    talk.close().await;
+}
+
+#[tokio::test]
 async fn a_running_step_goes_to_the_background_when_the_user_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let mut talk = session(&folder.path().canonicalize().unwrap(), &[DONE]);

@@ -275,7 +275,7 @@ fn cases() -> Vec<Case> {
         ("safety.allow", "touch *", &[], Facts(|facts| facts.allowed.join(","))),
         ("safety.deny", "touch *", &[], Facts(|facts| facts.denied.join(","))),
         ("safety.sandbox", "off", &[], Facts(|facts| format!("{:?}", facts.shelter))),
-        ("safety.max_auto_steps_per_turn", "3", &[], Facts(|facts| facts.max_steps.to_string())),
+        ("safety.max_auto_steps_per_turn", "3", &[], Facts(|facts| format!("{:?}", facts.max_steps))),
         ("safety.program_folders", "/usr/lib", &[], Part(exec)),
         ("safety.config_files", "/etc/x.toml", &[], Part(policy)),
         ("scripts.environment", "SOME_VARIABLE", &[], Part(scripts)),
@@ -406,7 +406,7 @@ async fn a_half_saved_file_leaves_the_last_good_settings_until_the_next_good_sav
     assert!(files.reload().is_none(), "nothing changed");
     fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 7\nallow = [\"cargo bu").unwrap();
     let live = files.reload().unwrap();
-    assert_eq!((live.max_steps, live.policy.allowed.len()), (7, 1));
+    assert_eq!((live.max_steps, live.policy.allowed.len()), (Some(7), 1));
     let [problem] = &live.problems[..] else { panic!("{:?}", live.problems) };
     let said = problem.say.text(Lang::En);
     assert!(said.contains("The settings that were read last stay."), "{said}");
@@ -414,7 +414,7 @@ async fn a_half_saved_file_leaves_the_last_good_settings_until_the_next_good_sav
     assert!(files.reload().is_none(), "it is said once");
     fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 9\n").unwrap();
     let live = files.reload().unwrap();
-    assert_eq!((live.max_steps, live.policy.allowed.len()), (9, 0));
+    assert_eq!((live.max_steps, live.policy.allowed.len()), (Some(9), 0));
     assert!(live.problems.is_empty(), "{:?}", live.problems);
 }
 
@@ -425,7 +425,7 @@ async fn a_file_that_changes_between_the_start_and_the_session_is_noticed() {
     let file = startup.paths.settings();
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 7\n").unwrap();
-    assert_eq!(settings_of(&startup).reload().unwrap().max_steps, 7);
+    assert_eq!(settings_of(&startup).reload().unwrap().max_steps, Some(7));
 }
 
 fn trust_as_it_is(paths: &avocet_config::Paths, work: &std::path::Path) {
@@ -480,8 +480,8 @@ async fn changed_settings_of_the_project_loosen_nothing_before_it_is_trusted_aga
 async fn settings_of_the_project_count_once_the_folder_is_trusted_and_no_longer_when_it_is_not() {
     let root = tempfile::tempdir().unwrap();
     let (mut files, _) = with_project(root.path(), "[safety]\nmax_auto_steps_per_turn = 3\n");
-    assert_eq!(files.set_trusted(false).unwrap().max_steps, 25);
-    assert_eq!(files.set_trusted(true).unwrap().max_steps, 3);
+    assert_eq!(files.set_trusted(false).unwrap().max_steps, None);
+    assert_eq!(files.set_trusted(true).unwrap().max_steps, Some(3));
 }
 
 #[tokio::test]

@@ -293,25 +293,17 @@ fn a_step_that_asks_is_rejected_and_the_exit_code_says_so() {
             ended(TurnOutcome::Done),
         ],
     );
-    assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
+    let remedy = w::STEP_DECLINED_HINT.into();
+    assert_eq!(decision(&ran), Some(&Decision::NotAsked { remedy }));
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Blocked, "I could not push.\n"));
     assert!(ran.err.contains("git push") && ran.err.contains("hint: "), "{}", ran.err);
-}
-
-#[test]
-fn a_question_caused_by_the_step_limit_names_the_limit() {
-    let events = || vec![observed(Tier::L0, Outcome::Declined), ended(TurnOutcome::Done)];
-    let ran = play(&options(), events());
-    assert!(ran.err.contains("`safety.max_auto_steps_per_turn`) is 0"), "{}", ran.err);
-    assert!(!ran.err.contains("it pushes") && ran.err.contains("hint: "), "{}", ran.err);
-    assert_eq!((ran.exit, ran.exit.code()), (Exit::Blocked, 3));
 }
 
 #[test]
 fn yes_approves_steps_that_ask_by_default_but_none_of_higher_risk() {
     let lifted = Risk { lifted: true, ..risk(Tier::L1) };
     let approve = Some(Decision::Approve);
-    let reject = Some(Decision::Reject { word: None });
+    let reject = Some(Decision::NotAsked { remedy: w::STEP_DECLINED_HINT.into() });
     for (risk, expected) in [
         (risk(Tier::L0), &approve),
         (risk(Tier::L1), &approve),

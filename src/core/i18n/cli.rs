@@ -19,6 +19,8 @@ words! { "cli":
     NO_TERMINAL: "The full screen needs a terminal. To get an answer without one, use `avocet -p \"…\"`.", "全屏界面需要终端。不用界面时请使用 `avocet -p \"…\"`。";
     ONLY_HEADLESS: "`{option}` works only with `-p` or piped input.", "`{option}` 只能与 `-p` 或管道输入一起使用。";
     MISSPELT_COMMAND: "There is no command `{given}`. Did you mean `avocet {nearest}`? As a message it goes in with `avocet -p {given}`.", "没有 `{given}` 这个命令。是想用 `avocet {nearest}` 吗？若要作为消息发送，请用 `avocet -p {given}`。";
+    STDIN_SILENT: "Standard input is open but nothing comes; going on without it.", "标准输入已打开但没有内容，将不再等待。";
+    STDIN_AWAITED: "Waiting for the message on standard input.", "正在等待从标准输入读取消息。";
     NO_PROMPT: "There is nothing to answer.", "没有要回答的内容。";
     NO_PROMPT_HINT: "Give a message, as in `avocet -p \"what changed?\"`, or pipe text in.", "请给出消息，例如 `avocet -p \"改了什么？\"`，或通过管道输入文本。";
 
@@ -38,10 +40,8 @@ words! { "cli":
     STEP_DECLINED_HINT: "With `--approve-steps`, steps like this one run without asking.", "加上 `--approve-steps`，这类步骤会直接运行。";
     UNSENT_FILE: "Nothing was sent, because this needs approval: {step} ({why})", "没有发送，因为这需要批准：{step}（{why}）";
     UNSENT_FILE_HINT: "`--approve-steps` approves reading it; for a file outside the folder, `--add-dir` adds its folder to this run.", "`--approve-steps` 可批准读取；如果文件不在工作目录内，也可用 `--add-dir` 在本次运行中加入它所在的目录。";
-    STEP_EACH_ASKS: "Not run, because the limit of steps (`--max-steps`, `safety.max_auto_steps_per_turn`) is 0, so every step needs approval: {step}", "未运行，因为步数上限（`--max-steps`、`safety.max_auto_steps_per_turn`）为 0，每一步都需要批准：{step}";
     STEP_UNTRUSTED_HINT: "`--trust {folder}` trusts the folder for this run; `--approve-steps` approves steps like this one.", "`--trust {folder}` 可在本次运行中信任该目录；`--approve-steps` 则批准这类步骤。";
     STEP_SECRET_HINT: "It may expose credentials, which `--approve-steps` does not cover; add `--approve-secrets` to approve such steps too.", "该步骤可能泄露凭据，`--approve-steps` 不包含此类步骤；再加上 `--approve-secrets` 才会一并批准。";
-    STEP_EACH_ASKS_HINT: "Raise that limit, or approve the steps with `--approve-steps`.", "请调高该上限，或加上 `--approve-steps` 批准步骤。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by {option}: {step} ({why})", "由 {option} 允许：{step}（{why}）";
     YES_TO_PIECES: "`-y`: shell commands of your templates run without asking, except high-risk ones. The model's steps still ask.", "`-y`：模板中的 shell 命令将直接运行，高风险命令除外。模型提出的步骤仍会询问。";

@@ -196,7 +196,8 @@ words! { "commands":
     NO_RULES: "no rules", "没有规则";
     PERMISSIONS_LIMITS: "Limits", "限制";
     LIMIT_STEPS: "A turn pauses and asks after {steps} {steps:step|steps}.", "每轮运行 {steps} 步之后暂停并询问。";
-    LIMIT_NONE: "A turn pauses and asks before each step.", "每一步都暂停并询问。";
+    LIMIT_NONE: "No number of steps pauses a turn.", "步数没有上限。";
+    LIMIT_USUAL: "A turn pauses and asks after 200 steps; after 25 of a small model, or without the sandbox. With a limit of cost for the run, it does not.", "每轮运行 200 步之后暂停并询问；模型较小或没有沙箱时为 25 步。设置了本次运行的费用上限时则不暂停。";
     HOW_TO_RULE: "Add with `/allow <rule>` and `/forbid <rule>`, such as `git add *`; remove with `/permissions revoke <number>`.", "用 `/allow <规则>` 和 `/forbid <规则>` 添加，例如 `git add *`；用 `/permissions revoke <编号>` 撤销。";
     REVOKE_LOCAL: "Rules can be revoked only on the machine that runs Avocet.", "只能在运行 Avocet 的机器上撤销规则。";
     NO_RULE_NUMBER: "There is no rule number `{number}`. `/permissions` lists them.", "没有编号为 `{number}` 的规则。输入 `/permissions` 查看。";

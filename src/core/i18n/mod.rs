@@ -300,6 +300,10 @@ impl fmt::Debug for LocalizedText {
 /// be read.
 #[rustfmt::skip]
 pub const RENAMED: &[(&str, &[&str])] = &[
+    ("agent.NO_PROGRESS", &["agent.REFUSALS", "agent.REJECTIONS", "agent.SAME_FAILURE"]),
+    ("agent.SAME_STEP", &["agent.SAME_RESULT"]),
+    ("cli.STEP_DECLINED", &["cli.STEP_EACH_ASKS"]),
+    ("cli.STEP_DECLINED_HINT", &["cli.STEP_EACH_ASKS_HINT"]),
     ("common.ABOUT_IN_USE", &["commands.IN_USE_NOW", "screen.CHOOSE_BOT_NOW"]),
     ("common.ALL_KEYS", &["commands.ABOUT_KEYS", "screen.HELP_KEYS"]),
     ("common.A_BOOLEAN", &["protocol.A_BOOLEAN", "safety.FIELD_FLAG"]),

@@ -2,6 +2,8 @@
 //! when it is asked to answer again.
 
 words! { "protocol":
+    ARGUMENTS: "The arguments of `{tool}` are not one JSON object.", "`{tool}` 的参数不是一个 JSON 对象。";
+    ARGUMENTS_WHY: "The arguments of `{tool}` cannot be read. {why}", "无法读取 `{tool}` 的参数。{why}";
     NO_OBJECT: "The reply contains no JSON object.", "回复里没有 JSON 对象。";
     TWO_OBJECTS: "The reply contains more than one JSON object; it must be exactly one.", "回复里有多个 JSON 对象，只能有一个。";
     TWICE: "Duplicate key `{field}`.", "键 `{field}` 重复。";

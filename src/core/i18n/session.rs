@@ -25,6 +25,7 @@ words! { "session":
     EXPORT_EMPTY: "There is nothing to export yet.", "还没有可以导出的内容。";
     MODEL_SET_TOOLS: "Switched to `{model}` at {url} ({provider}); it proposes steps by calling tools.", "已切换到 {url}（{provider}）的 `{model}`；它通过工具调用提出步骤。";
     MODEL_SET_JSON: "Switched to `{model}` at {url} ({provider}); it proposes steps as JSON in its text.", "已切换到 {url}（{provider}）的 `{model}`；它在文本中以 JSON 提出步骤。";
+    WINDOW_LEARNED: "The conversation is longer than the server allows; it is shortened to {tokens} tokens and sent again.", "对话超过了服务器允许的长度，将缩短到 {tokens} 个词元后重新发送。";
     FELL_BACK: "`{model}` cannot answer, so `{other}` answers now. {why}", "`{model}` 无法回答，改由 `{other}` 回答。{why}";
     FALLBACK_UNUSABLE: "The fall-back model `{other}` cannot be used: {why}", "备用模型 `{other}` 无法使用：{why}";
     MODEL_SET: "Switched to `{model}`.", "已切换到 `{model}`。";

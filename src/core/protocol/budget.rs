@@ -60,6 +60,11 @@ impl Budget {
         }
     }
 
+    /// Whether something ends the run that costs too much.
+    pub fn limits_cost_of_run(&self) -> bool {
+        self.limits.run.cost.is_some()
+    }
+
     /// The reason to stop before the next request, after the turn itself used this much.
     pub fn stop_reason(&self, turn: Usage) -> Option<LocalizedText> {
         check(&self.before.plus(turn), &self.allowed)

@@ -87,6 +87,9 @@ pub struct Observation {
     /// that is kept. Not saved.
     #[serde(skip)]
     pub put_back: Vec<(String, String)>,
+    /// It read what is still at work: the same again is waiting, not a repetition.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pending: bool,
 }
 
 /// Some lines of standard output, then some of standard error.
@@ -138,6 +141,7 @@ impl Observation {
             change: None,
             denied: None,
             put_back: Vec::new(),
+            is_pending: false,
         }
     }
 
@@ -226,6 +230,7 @@ impl Observation {
         let mut parts = Vec::new();
         match (self.outcome, self.exit_code) {
             (Outcome::Ran, Some(0)) => {}
+            (Outcome::Ran, None) if self.runs_on() => {}
             (Outcome::Ran, Some(code)) => parts.push(format!("exit {code}")),
             (Outcome::Ran, None) => parts.push("ended by a signal".to_owned()),
             (Outcome::Edited, code) => {

@@ -20,10 +20,12 @@ mod schema;
 mod strict;
 #[cfg(test)]
 mod tests;
+mod text_calls;
 mod tolerant;
 mod tool_names;
 
 pub use schema::{schema, shared_schema, shared_short_schema, short_schema};
+pub use text_calls::{TextCall, text_calls};
 pub use tool_names::{tool_name, wire_name};
 
 /// Longest reply that is parsed, in bytes.
@@ -67,7 +69,13 @@ pub struct NativeStep {
 /// What is wrong with the arguments, for the model.
 pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
     let arguments = Some(call.arguments.trim()).filter(|text| !text.is_empty()).unwrap_or("{}");
-    let input = strict::object(arguments).map_err(|fault| fault.localized())?;
+    let input = strict::object(arguments).map_err(|fault| {
+        let say = match fault {
+            ReplyError::NotAnObject => words::ARGUMENTS.into(),
+            other => words::ARGUMENTS_WHY.with("why", other.localized()),
+        };
+        say.with("tool", wire_name(&call.name))
+    })?;
     decode::call(&tool_name(&call.name), &input)
 }
 

@@ -54,8 +54,9 @@ pub struct SessionInfo {
     /// The extent of each allowing rule, in the same order.
     #[serde(default)]
     pub allowed_covers: Vec<Vec<LocalizedText>>,
-    /// Number of steps a turn runs before it pauses.
-    pub max_steps: usize,
+    /// Number of steps a turn runs before it pauses, if it is set; 0: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<usize>,
     /// What a turn, the session and this run may spend.
     #[serde(skip)]
     pub spend_limits: SpendLimits,

@@ -1,6 +1,8 @@
 //! Turns a server's response into chunks, whatever its format: events of a stream, lines, or one
 //! JSON body. Skips what is broken, recognises another format, and knows when the answer is over.
 
+use std::collections::VecDeque;
+
 use serde_json::Value;
 
 use super::super::error_body::{ServerMessage, clean, is_html};
@@ -9,6 +11,7 @@ use super::super::status::{self, ErrorContext};
 use super::super::{Chunk, ModelError};
 use super::format::{Answer, AnswerEnd, ReadError, WireReader, recognise};
 use super::surrogates::SurrogateJoiner;
+use super::think::ThoughtFilter;
 use avocet_core::protocol::Provider;
 
 /// A byte order mark.
@@ -48,6 +51,9 @@ pub(crate) struct AnswerReader {
     reader: Box<dyn WireReader>,
     answer: Answer,
     surrogates: SurrogateJoiner,
+    thoughts: ThoughtFilter,
+    /// Chunks that can be taken.
+    ready: VecDeque<Chunk>,
     /// An event of this format has arrived.
     is_known: bool,
     /// The error of the first event that meant nothing, and the number of broken ones.
@@ -74,6 +80,8 @@ impl AnswerReader {
             reader,
             answer: Answer::default(),
             surrogates: SurrogateJoiner::default(),
+            thoughts: ThoughtFilter::default(),
+            ready: VecDeque::new(),
             is_known: false,
             first_invalid: None,
             invalid_count: 0,
@@ -82,7 +90,11 @@ impl AnswerReader {
 
     /// The next chunk that has not been taken yet.
     pub fn next_chunk(&mut self) -> Option<Chunk> {
-        self.answer.chunks.pop_front()
+        while self.ready.is_empty() {
+            let chunk = self.answer.chunks.pop_front()?;
+            self.thoughts.push(chunk, &mut self.ready);
+        }
+        self.ready.pop_front()
     }
 
     /// True when a finish reason has arrived: the rest is not worth a long wait.

@@ -15,8 +15,11 @@ use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, 
 #[derive(Debug)]
 pub(super) struct Messages;
 
-/// Every request must say how long the answer may be.
+/// Every request must say how long the answer may be: of a model whose longest is not known, this.
 const MAX_TOKENS: u32 = 16_384;
+
+/// The shortest limit of an answer, however full the window is.
+const LEAST: u32 = 1_024;
 
 /// The longest id of a call.
 const ID_LENGTH: usize = 64;
@@ -37,8 +40,14 @@ impl WireFormat for Messages {
         let request = call.request;
         let thinking = Thinking::of(call);
         let longest = request.limits.output.and_then(|most| u32::try_from(most).ok());
-        let usual = longest.map_or(MAX_TOKENS, |most| most.min(MAX_TOKENS));
-        let limit = request.params.max_tokens.unwrap_or(usual).saturating_add(thinking.budget());
+        // The answer and what it answers share the window.
+        let free = request.limits.window.map(|all| all.saturating_sub(request.estimate_tokens()));
+        let free = free.and_then(|free| u32::try_from(free).ok()).unwrap_or(u32::MAX);
+        let most = longest.unwrap_or(u32::MAX).min(free.max(LEAST));
+        let usual = longest.unwrap_or(MAX_TOKENS);
+        let wanted = request.params.max_tokens.unwrap_or(usual);
+        let answer = wanted.min(most.saturating_sub(thinking.budget()).max(LEAST));
+        let limit = answer.saturating_add(thinking.budget());
         let mut body = json!({
             "model": call.model,
             "max_tokens": limit,

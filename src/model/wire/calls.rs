@@ -5,10 +5,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::format::text_at;
-use avocet_core::protocol::{Opaque, ToolCall};
+use super::format::{arguments_object, text_at};
+use avocet_core::protocol::reply::wire_name;
+use avocet_core::protocol::{ContentBlock, Message, Opaque, ToolCall};
 
 /// The calls of one answer, in the order in which they began.
 #[derive(Debug, Default)]
@@ -108,6 +109,24 @@ pub(super) fn new_call(
     ToolCall { id, name, arguments, opaque: opaque.map(Box::new) }
 }
 
+/// Makes calls in the history such that every server takes them: some read the names and the
+/// arguments again, and refuse each later request for one that is odd.
+pub(crate) fn mend_calls(messages: &mut [Message]) {
+    for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
+        match block {
+            ContentBlock::ToolCall(call) => {
+                call.name = wire_name(&call.name);
+                let is_read = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
+                if !is_read {
+                    call.arguments = arguments_object(&call.arguments).to_string();
+                }
+            }
+            ContentBlock::ToolResult(result) => result.name = wire_name(&result.name),
+            ContentBlock::Text(_) | ContentBlock::Image(_) | ContentBlock::Reasoning(_) => {}
+        }
+    }
+}
+
 /// Arguments as text, and whether they are whole: some servers send the object itself.
 fn arguments(value: Option<&Value>) -> (String, bool) {
     match value {
@@ -141,6 +160,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use avocet_core::protocol::{Role, ToolResult};
 
     fn gather(pieces: &[Value]) -> Vec<(String, String, String)> {
         let mut calls = CallPieces::default();
@@ -228,5 +248,45 @@ mod tests {
             assert!(short.len() == 9 && short.chars().all(|c| c.is_ascii_alphanumeric()), "{id}");
         }
         assert_eq!(id_for_wire("123456789", SHORT_ID), "123456789");
+    }
+
+    #[test]
+    fn odd_names_and_broken_arguments_never_go_back_as_they_came() {
+        let long = "x".repeat(80);
+        for name in
+            ["exec", "file.read", "functions.exec", "default_api:exec", "", "9", "读取文件", &long]
+        {
+            for arguments in ["{\"a\":1}", "", "{\"a\":", "[1]", "\"{}\"", "null"] {
+                let call = ToolCall {
+                    id: "a".into(),
+                    name: name.into(),
+                    arguments: arguments.into(),
+                    opaque: None,
+                };
+                let result = ToolResult {
+                    call: "a".into(),
+                    name: name.into(),
+                    content: "x".into(),
+                    is_error: false,
+                };
+                let mut history = [
+                    Message { role: Role::Assistant, blocks: vec![ContentBlock::ToolCall(call)] },
+                    Message { role: Role::User, blocks: vec![ContentBlock::ToolResult(result)] },
+                ];
+                mend_calls(&mut history);
+                let (ContentBlock::ToolCall(call), ContentBlock::ToolResult(result)) =
+                    (&history[0].blocks[0], &history[1].blocks[0])
+                else {
+                    panic!("a call and its result")
+                };
+                assert_eq!(call.name, result.name);
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+                assert!(call.name.chars().all(is_plain), "{}", call.name);
+                assert!((1..=64).contains(&call.name.len()), "{}", call.name);
+                let read = serde_json::from_str::<Map<String, Value>>(&call.arguments);
+                assert!(read.is_ok(), "{arguments}");
+                assert_eq!(call.arguments == arguments, arguments == "{\"a\":1}");
+            }
+        }
     }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::calls::{CallPieces, id_for_wire};
 use super::features::RequestFeatures;
 use super::format::{
-    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
-    text_at, text_of,
+    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, text_at, text_of,
 };
 use super::habits::{Habits, ReasoningReturn};
 use avocet_core::protocol::{
@@ -208,17 +207,10 @@ fn append(wire: &mut Value, field: &str, more: Vec<Value>) {
 }
 
 fn wire_call(call: &ToolCall, habits: Habits) -> Value {
-    // Servers read the arguments again; some fail at broken ones.
-    let is_read = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
-    let arguments = if is_read {
-        call.arguments.clone()
-    } else {
-        arguments_object(&call.arguments).to_string()
-    };
     json!({
         "id": id_for_wire(&call.id, habits.id_length),
         "type": "function",
-        "function": { "name": call.name, "arguments": arguments },
+        "function": { "name": call.name, "arguments": call.arguments },
     })
 }
 

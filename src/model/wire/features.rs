@@ -1,19 +1,20 @@
 //! The optional parts of a request, which a server may not support.
 //!
 //! Servers differ in what they accept in addition to messages. [`RequestFeatures`] says what is
-//! requested; [`CapabilityCache`] remembers the refusals, for as long as the client lives.
+//! requested; [`CapabilityCache`](super::capability_cache::CapabilityCache) remembers the refusals.
 
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
 use super::super::error_body::ServerMessage;
 use super::super::{Effort, Request};
-use avocet_core::protocol::Role;
+use avocet_core::i18n::{LocalizedText, model as words};
+use avocet_core::protocol::{ContentBlock, Message, Params, Role};
 
 /// The optional parts of one request. Each bit is a part given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RequestFeatures(u16);
+pub(crate) struct RequestFeatures(pub(super) u32);
 
 /// The request to try next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub(crate) enum Downgrade {
     Named(RequestFeatures),
     /// It named none; whether this was the cause is known when it accepts.
     Guessed(RequestFeatures),
+    /// It refuses the images that are new in this request.
+    NoImages,
 }
 
 impl RequestFeatures {
@@ -34,12 +37,22 @@ impl RequestFeatures {
     /// All system messages are sent as one: some templates accept only one.
     pub(super) const ONE_SYSTEM: RequestFeatures = RequestFeatures(16);
     /// Biases by text: only servers with their own tokenizer accept them.
-    const NO_BIAS: RequestFeatures = RequestFeatures(32);
+    pub(super) const NO_BIAS: RequestFeatures = RequestFeatures(32);
     const NO_EFFORT: RequestFeatures = RequestFeatures(64);
     /// No thinking, requested explicitly: some models take tools only then.
     const EFFORT_NONE: RequestFeatures = RequestFeatures(128);
     /// Marks where a prompt may be kept.
     const NO_CACHE: RequestFeatures = RequestFeatures(256);
+    /// What models that reason want to see again.
+    pub(super) const NO_INCLUDE: RequestFeatures = RequestFeatures(512);
+    /// A summary of the reasoning.
+    pub(super) const NO_SUMMARY: RequestFeatures = RequestFeatures(1024);
+    /// What a provider wanted back with its reasoning.
+    const NO_REASONING: RequestFeatures = RequestFeatures(2048);
+    /// The parameters that only some servers know.
+    const NO_MORE: RequestFeatures = RequestFeatures(4096);
+    /// What a server refuses of all its models alike.
+    pub(super) const OF_SERVER: RequestFeatures = RequestFeatures(511);
     /// Everything but messages, parameters and tools.
     const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32 | 64 | 256);
 
@@ -58,6 +71,12 @@ impl RequestFeatures {
         status: u16,
         said: &ServerMessage,
     ) -> Option<Downgrade> {
+        let images = request.messages.iter().flat_map(|message| &message.blocks);
+        let has_images = images.into_iter().any(|block| matches!(block, ContentBlock::Image(_)));
+        let is_of_images = has_images && (status == 413 || said.mentions(IMAGES));
+        if is_of_images && matches!(status, 400 | 404 | 413 | 415 | 422 | 500) {
+            return Some(Downgrade::NoImages);
+        }
         if !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
             return None;
         }
@@ -69,6 +88,9 @@ impl RequestFeatures {
         }
         if said.mentions(FORMAT) {
             return self.next_format(request).map(Downgrade::Named);
+        }
+        if has_images && status == 400 && said.text.is_empty() {
+            return Some(Downgrade::NoImages);
         }
         // The refusal names nothing, but complains of something unknown: send the plain request,
         // once.
@@ -103,7 +125,69 @@ impl RequestFeatures {
             })
             .or_else(|| refused(RequestFeatures::NO_CACHE, true, &["cache_control"]))
             .or_else(|| refused(RequestFeatures::EFFORT_NONE, clashes, &["reasoning_effort"]))
+            .or_else(|| {
+                let is_asked = self.effort(request).is_some();
+                refused(
+                    RequestFeatures::NO_SUMMARY,
+                    is_asked,
+                    &["reasoning summar", "reasoning.summary"],
+                )
+            })
+            .or_else(|| refused(RequestFeatures::NO_INCLUDE, true, INCLUDE))
+            .or_else(|| self.refused_param(request, said))
+            .or_else(|| {
+                let has_reasoning = request.messages.iter().any(has_sealed_reasoning);
+                refused(RequestFeatures::NO_REASONING, has_reasoning, SIGNATURES)
+            })
             .or_else(|| refused(RequestFeatures::NO_EFFORT, effort, EFFORT))
+    }
+
+    /// A parameter that the server names and that was sent.
+    fn refused_param(self, request: &Request, said: &ServerMessage) -> Option<RequestFeatures> {
+        let sent = param_names(&request.params);
+        let part = |name: &String| match OMITTABLE.iter().position(|known| known == name) {
+            Some(at) => RequestFeatures(1 << (PARAMS_FROM + at)),
+            None => RequestFeatures::NO_MORE,
+        };
+        let mut refused = sent.iter().filter(|name| said.names(name)).map(part);
+        refused.find(|part| !self.has(*part))
+    }
+
+    /// The request without the parameters and the reasoning that were given up.
+    pub(super) fn trim<'a>(self, request: &'a Request) -> Cow<'a, Request> {
+        let mut out = Cow::Borrowed(request);
+        let mut params = request.params.clone();
+        if self.has(RequestFeatures::NO_MORE) {
+            params.more.clear();
+        }
+        for (at, name) in OMITTABLE.iter().enumerate() {
+            if self.has(RequestFeatures(1 << (PARAMS_FROM + at))) {
+                omit(&mut params, name);
+            }
+        }
+        if params != request.params {
+            out.to_mut().params = params;
+        }
+        if self.has(RequestFeatures::NO_REASONING) {
+            for message in &mut out.to_mut().messages {
+                message.blocks.retain(|block| !matches!(block, ContentBlock::Reasoning(_)));
+            }
+        }
+        out
+    }
+
+    /// What the user should know of the parts that are given up beyond those of `before`.
+    pub fn describe_lost(self, before: RequestFeatures) -> Option<LocalizedText> {
+        let is_new = |part: RequestFeatures| self.has(part) && !before.has(part);
+        let params = OMITTABLE.iter().enumerate();
+        let mut lost: Vec<String> = params
+            .filter(|(at, _)| is_new(RequestFeatures(1 << (PARAMS_FROM + at))))
+            .map(|(_, name)| format!("`{name}`"))
+            .collect();
+        if is_new(RequestFeatures::NO_EFFORT) && !before.has(RequestFeatures::PLAIN) {
+            lost.push("`effort`".to_owned());
+        }
+        (!lost.is_empty()).then(|| words::LEFT_OUT.with("what", lost.join(", ")))
     }
 
     fn next_format(self, request: &Request) -> Option<RequestFeatures> {
@@ -179,6 +263,69 @@ impl RequestFeatures {
     }
 }
 
+/// The parameters that can be given up one by one, each with a bit from [`PARAMS_FROM`] on.
+const OMITTABLE: &[&str] = &[
+    "temperature",
+    "top_p",
+    "top_k",
+    "presence_penalty",
+    "frequency_penalty",
+    "stop",
+    "seed",
+    "service_tier",
+    "metadata",
+];
+
+const PARAMS_FROM: usize = 16;
+
+fn param_names(params: &Params) -> Vec<String> {
+    match serde_json::to_value(params) {
+        Ok(Value::Object(sent)) => sent.into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn omit(params: &mut Params, name: &str) {
+    match name {
+        "temperature" => params.temperature = None,
+        "top_p" => params.top_p = None,
+        "presence_penalty" => params.presence_penalty = None,
+        "frequency_penalty" => params.frequency_penalty = None,
+        "stop" => params.stop.clear(),
+        _ => drop(params.more.remove(name)),
+    }
+}
+
+fn has_sealed_reasoning(message: &Message) -> bool {
+    let is_sealed = |block: &ContentBlock| matches!(block, ContentBlock::Reasoning(thought) if thought.opaque.is_some());
+    message.blocks.iter().any(is_sealed)
+}
+
+/// How servers name images that they refuse.
+const IMAGES: &[&str] = &[
+    "image",
+    "media_type",
+    "media type",
+    "vision",
+    "multimodal",
+    "multi-modal",
+    "input_file",
+    "pdf",
+];
+
+/// How servers name what reasoning models are asked for with the answer.
+const INCLUDE: &[&str] = &["encrypted content", "encrypted_content", "'include'", "`include`"];
+
+/// How servers say that reasoning was not theirs.
+const SIGNATURES: &[&str] = &[
+    "invalid signature",
+    "invalid `signature`",
+    "thought_signature is not valid",
+    "could not be decrypted",
+    "could not be verified",
+    "thinking block",
+];
+
 /// True if the server says that it, or the model, takes no tools; not if it complains of how one is
 /// written or answered.
 fn refuses_tools(said: &ServerMessage) -> bool {
@@ -189,8 +336,15 @@ fn refuses_tools(said: &ServerMessage) -> bool {
 const BIAS: &str = "logit_bias";
 
 /// How servers name the part that asks for JSON.
-const FORMAT: &[&str] =
-    &["response_format", "response format", "json_schema", "json_object", "json schema", "grammar"];
+const FORMAT: &[&str] = &[
+    "response_format",
+    "response format",
+    "json_schema",
+    "json_object",
+    "json schema",
+    "jsonschema",
+    "grammar",
+];
 
 /// How servers name tools.
 const TOOLS: &[&str] = &[
@@ -264,209 +418,5 @@ const VAGUE: &[&str] = &[
     "additional propert",
 ];
 
-/// The refusals of a server.
-#[derive(Debug, Default)]
-pub(crate) struct CapabilityCache(AtomicU16);
-
-impl CapabilityCache {
-    /// The initial assumptions about a server: one on another machine has an unknown tokenizer, and
-    /// rejects biases by text.
-    pub fn for_server(is_local: bool) -> CapabilityCache {
-        let ladder = CapabilityCache::default();
-        if !is_local {
-            ladder.remember(RequestFeatures::NO_BIAS);
-        }
-        ladder
-    }
-
-    pub fn features(&self) -> RequestFeatures {
-        RequestFeatures(self.0.load(Ordering::Relaxed))
-    }
-
-    /// Parts this shape omits stay omitted.
-    pub fn remember(&self, shape: RequestFeatures) {
-        self.0.fetch_or(shape.0, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::chat::ChatCompletions;
-    use super::super::format::{WireCall, WireFormat};
-    use super::*;
-    use crate::ToolSchema;
-    use avocet_core::protocol::{Message, Params, Provider};
-
-    fn body(model: &str, request: &Request, features: RequestFeatures) -> Value {
-        let (provider, host) = (Provider::OpenAi, "server.example");
-        ChatCompletions.body(&WireCall { provider, host, model, request, features })
-    }
-
-    #[test]
-    fn a_server_that_accepts_one_system_message_gets_one() {
-        let mut request = request();
-        request.messages.insert(1, Message::system("summary"));
-        let said = ServerMessage {
-            text: "System message must be at the beginning.".into(),
-            ..ServerMessage::default()
-        };
-        let step = RequestFeatures::default().step_down(&request, 400, &said);
-        assert_eq!(step, Some(Downgrade::Named(RequestFeatures::ONE_SYSTEM)));
-        assert_eq!(RequestFeatures::ONE_SYSTEM.step_down(&request, 400, &said), None);
-        let sent = body("m", &request, RequestFeatures::ONE_SYSTEM);
-        assert_eq!(sent["messages"][0]["content"], "s\n\nsummary");
-        assert_eq!(sent["messages"].as_array().map(Vec::len), Some(2));
-    }
-
-    fn request() -> Request {
-        Request {
-            messages: vec![Message::system("s"), Message::user("u")],
-            params: Params { max_tokens: Some(9), temperature: Some(0.5), ..Params::default() },
-            schema: Some(json!({ "type": "object" }).into()),
-            ..Request::default()
-        }
-    }
-
-    /// ISDK-110, 111: biases by text are for servers that accept them.
-    #[test]
-    fn isdk_110_biases_by_text_go_to_servers_that_accept_them() {
-        let mut request = request();
-        request.params.more.insert(BIAS.into(), json!([["happy", 0.2], ["bad", false]]));
-        let near = CapabilityCache::for_server(true).features();
-        assert_eq!(body("m", &request, near)[BIAS], json!([["happy", 0.2], ["bad", false]]));
-        assert!(
-            body("m", &request, CapabilityCache::for_server(false).features()).get(BIAS).is_none()
-        );
-        let said = ServerMessage {
-            text: "logit_bias must be an object".into(),
-            ..ServerMessage::default()
-        };
-        let step = near.step_down(&request, 400, &said);
-        assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_BIAS)));
-        assert!(body("m", &request, RequestFeatures::NO_BIAS).get(BIAS).is_none());
-        request.params.more.insert(BIAS.into(), json!({"15": 1}));
-        assert_eq!(body("m", &request, RequestFeatures::NO_BIAS)[BIAS], json!({"15": 1}));
-        assert_eq!(near.step_down(&request, 400, &said), None);
-    }
-
-    fn refused(shape: RequestFeatures, status: u16, message: &str) -> Option<Downgrade> {
-        let said = ServerMessage { text: message.into(), ..ServerMessage::default() };
-        shape.step_down(&request(), status, &said)
-    }
-
-    #[test]
-    fn the_first_request_has_every_optional_part() {
-        assert_eq!(
-            body("m", &request(), RequestFeatures::default()),
-            json!({
-                "model": "m",
-                "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
-                "stream": true,
-                "temperature": 0.5,
-                "max_tokens": 9,
-                "stream_options": {"include_usage": true},
-                "response_format": {
-                    "type": "json_schema",
-                    "json_schema": {"name": "reply", "schema": {"type": "object"}},
-                },
-            })
-        );
-    }
-
-    #[test]
-    fn the_format_steps_down_one_level_at_a_time() {
-        let first = refused(RequestFeatures::default(), 400, "json_schema is not available");
-        assert_eq!(first, Some(Downgrade::Named(RequestFeatures::NO_SCHEMA)));
-        let second =
-            refused(RequestFeatures::NO_SCHEMA, 422, "'response_format.type' must be text");
-        assert_eq!(
-            second,
-            Some(Downgrade::Named(RequestFeatures::NO_SCHEMA.with(RequestFeatures::NO_OBJECT)))
-        );
-        let bottom = RequestFeatures::NO_SCHEMA.with(RequestFeatures::NO_OBJECT);
-        assert_eq!(refused(bottom, 400, "response_format"), None);
-        assert!(body("m", &request(), bottom).get("response_format").is_none());
-    }
-
-    #[test]
-    fn an_unrelated_error_changes_nothing() {
-        for (status, message) in [
-            (401, "response_format"),
-            (400, "temperature must be below 2"),
-            (500, "out of memory"),
-            (429, "unknown"),
-        ] {
-            assert_eq!(
-                refused(RequestFeatures::default(), status, message),
-                None,
-                "{status} {message}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_vague_refusal_leads_to_one_plain_request() {
-        let plain = refused(RequestFeatures::default(), 400, "Unrecognized request argument");
-        assert_eq!(plain, Some(Downgrade::Guessed(RequestFeatures::PLAIN)));
-        assert_eq!(refused(RequestFeatures::PLAIN, 400, "Unrecognized request argument"), None);
-    }
-
-    #[test]
-    fn usage_and_the_limits_newer_name_step_down_separately() {
-        let usage = refused(RequestFeatures::default(), 400, "unknown field stream_options");
-        assert_eq!(usage, Some(Downgrade::Named(RequestFeatures::NO_USAGE)));
-        let limit =
-            refused(RequestFeatures::default(), 400, "Use 'max_completion_tokens' instead.");
-        assert_eq!(limit, Some(Downgrade::Named(RequestFeatures::NEW_LIMIT)));
-        let sent = body("m", &request(), RequestFeatures::NEW_LIMIT);
-        assert_eq!((sent.get("max_tokens"), &sent["max_completion_tokens"]), (None, &json!(9)));
-    }
-
-    #[test]
-    fn a_server_without_tools_is_recognised_and_a_mistake_in_a_call_is_not() {
-        let tool = ToolSchema {
-            name: "shell".into(),
-            description: "Runs.".into(),
-            parameters: json!({ "type": "object" }),
-        };
-        let request = Request { tools: [tool].into(), ..request() };
-        let step = |status, message: &str| {
-            let said = ServerMessage { text: message.into(), ..ServerMessage::default() };
-            RequestFeatures::default().step_down(&request, status, &said)
-        };
-        for (status, message) in [
-            (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
-            (404, "No endpoints found that support tool use."),
-            (500, "tools param requires --jinja flag"),
-            (400, "\"auto\" tool choice requires --enable-auto-tool-choice to be set"),
-            (400, "This model does not support function calling"),
-            (422, "Unrecognized request argument supplied: tools"),
-        ] {
-            assert_eq!(step(status, message), Some(Downgrade::NoTools), "{message}");
-        }
-        for message in [
-            "tool_use ids were found without tool_result blocks immediately after",
-            "Invalid schema for function 'shell': unknown type",
-            "An assistant message with 'tool_calls' must be followed by tool messages",
-        ] {
-            assert_ne!(step(400, message), Some(Downgrade::NoTools), "{message}");
-        }
-        let clash = "Function tools with reasoning_effort are not supported for m in \
-                     /v1/chat/completions. Set reasoning_effort to 'none'.";
-        assert_eq!(step(400, clash), Some(Downgrade::Named(RequestFeatures::EFFORT_NONE)));
-        let sent = body("m", &request, RequestFeatures::EFFORT_NONE);
-        assert_eq!(sent["reasoning_effort"], "none");
-    }
-
-    #[test]
-    fn a_server_that_cannot_be_told_how_much_to_think_is_not_told() {
-        let request = Request { effort: Some(Effort::High), ..request() };
-        let said = ServerMessage {
-            text: "\"llama3\" does not support thinking".into(),
-            ..ServerMessage::default()
-        };
-        let step = RequestFeatures::default().step_down(&request, 400, &said);
-        assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_EFFORT)));
-        assert!(body("m", &request, RequestFeatures::NO_EFFORT).get("reasoning_effort").is_none());
-    }
-}
+mod tests;

@@ -30,23 +30,6 @@ const PARAMS: &[(&str, &str)] = &[
     ("seed", "seed"),
 ];
 
-/// Keywords of a schema that are understood here.
-const KEYWORDS: &[&str] = &[
-    "type",
-    "properties",
-    "required",
-    "items",
-    "enum",
-    "description",
-    "anyOf",
-    "minItems",
-    "maxItems",
-    "minimum",
-    "maximum",
-    "nullable",
-    "title",
-];
-
 impl WireFormat for GenerateContent {
     fn path(&self, model: &str) -> String {
         let model = model.strip_prefix("models/").unwrap_or(model);
@@ -67,10 +50,10 @@ impl WireFormat for GenerateContent {
                 .iter()
                 .map(|tool| {
                     let mut wire = json!({ "name": tool.name, "description": tool.description });
-                    let form = schema(&tool.parameters);
-                    // An object without fields is refused.
-                    if form["properties"].as_object().is_some_and(|fields| !fields.is_empty()) {
-                        wire["parameters"] = form;
+                    // As JSON Schema; the older field takes a part of it only.
+                    let fields = tool.parameters.get("properties").and_then(Value::as_object);
+                    if fields.is_some_and(|fields| !fields.is_empty()) {
+                        wire["parametersJsonSchema"] = schema(&tool.parameters);
                     }
                     wire
                 })
@@ -88,7 +71,7 @@ impl WireFormat for GenerateContent {
         if request.tools.is_empty() && features.asks_json(request) {
             config["responseMimeType"] = json!("application/json");
             if let Some(form) = features.schema(request) {
-                config["responseSchema"] = schema(form);
+                config["responseJsonSchema"] = schema(form);
             }
         }
         if let Some(effort) = features.effort(request) {
@@ -130,34 +113,19 @@ fn thinking(model: &str, effort: Effort) -> Value {
     json!({ "includeThoughts": true, "thinkingLevel": level })
 }
 
-/// The schema without what the server refuses; alternatives of one word are an enumeration.
+/// The schema, in which a constant is written as the only choice.
 fn schema(given: &Value) -> Value {
-    let Value::Object(given) = given else { return given.clone() };
-    let mut out = json!({});
-    for (name, value) in given {
-        match (name.as_str(), value) {
-            ("const", Value::String(word)) => out["enum"] = json!([word]),
-            ("oneOf" | "anyOf", Value::Array(ways)) => {
-                out["anyOf"] = ways.iter().map(schema).collect();
-            }
-            ("type", Value::Array(types)) => {
-                let real = types.iter().find(|kind| *kind != "null");
-                out["type"] = real.cloned().unwrap_or_else(|| json!("string"));
-                out["nullable"] = json!(types.iter().any(|kind| kind == "null"));
-            }
-            ("items", items) => out["items"] = schema(items),
-            ("properties", Value::Object(fields)) => {
-                out["properties"] =
-                    fields.iter().map(|(field, form)| (field.clone(), schema(form))).collect();
-            }
-            (name, value) if KEYWORDS.contains(&name) => out[name] = value.clone(),
-            _ => {}
-        }
+    match given {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| match name.as_str() {
+                "const" => ("enum".to_owned(), json!([value])),
+                _ => (name.clone(), schema(value)),
+            })
+            .collect(),
+        Value::Array(items) => items.iter().map(schema).collect(),
+        other => other.clone(),
     }
-    if out.get("enum").is_some() && out.get("type").is_none() {
-        out["type"] = json!("string");
-    }
-    out
 }
 
 fn contents(call: &WireCall<'_>) -> Value {

@@ -9,7 +9,8 @@ use avocet_core::protocol::Provider;
 
 pub(super) mod answer;
 mod anthropic;
-mod calls;
+pub(super) mod calls;
+pub(super) mod capability_cache;
 mod chat;
 pub(super) mod features;
 pub(super) mod format;
@@ -18,6 +19,7 @@ mod habits;
 mod ollama;
 mod responses;
 mod surrogates;
+mod think;
 
 use self::format::WireFormat;
 

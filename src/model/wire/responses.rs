@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::calls::{id_for_wire, new_call};
+use super::features::RequestFeatures;
 use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, text_at,
 };
@@ -31,8 +32,11 @@ impl WireFormat for Responses {
             "input": input(call),
             "stream": true,
             "store": false,
-            "include": ["reasoning.encrypted_content"],
         });
+        // Refused for a model that does not reason.
+        if request.limits.reasons != Some(false) && !features.has(RequestFeatures::NO_INCLUDE) {
+            body["include"] = json!(["reasoning.encrypted_content"]);
+        }
         let systems = request.messages.iter().filter(|message| message.role == Role::System);
         let system = systems.map(Message::text).collect::<Vec<_>>().join("\n\n");
         if !system.is_empty() {
@@ -64,7 +68,10 @@ impl WireFormat for Responses {
             body["tools"] = tools.collect();
         }
         if let Some(effort) = features.effort(request) {
-            body["reasoning"] = json!({ "effort": effort, "summary": "auto" });
+            body["reasoning"] = json!({ "effort": effort });
+            if !features.has(RequestFeatures::NO_SUMMARY) {
+                body["reasoning"]["summary"] = json!("auto");
+            }
         }
         if let Some(key) = &request.cache_key {
             body["prompt_cache_key"] = json!(key);

@@ -155,8 +155,9 @@ fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
     ];
     rows.extend(all_rules(call.facts));
     let limit = match max_steps {
-        0 => w::LIMIT_NONE.into(),
-        steps => w::LIMIT_STEPS.with("steps", *steps),
+        None => w::LIMIT_USUAL.into(),
+        Some(0) => w::LIMIT_NONE.into(),
+        Some(steps) => w::LIMIT_STEPS.with("steps", *steps),
     };
     rows.extend([PageRow::heading(w::PERMISSIONS_LIMITS), PageRow::line(limit)]);
     CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }

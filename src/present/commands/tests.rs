@@ -25,8 +25,12 @@ struct CommandFixture {
 
 fn fixture() -> CommandFixture {
     let base_url = "http://127.0.0.1:8080/v1".into();
-    let facts =
-        SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
+    let facts = SessionInfo {
+        model: "large".into(),
+        base_url,
+        max_steps: Some(25),
+        ..SessionInfo::default()
+    };
     let models = vec!["Large".to_owned(), "small".to_owned()];
     let themes = vec!["dark".to_owned(), "light".to_owned()];
     let kept = Extensions::default();

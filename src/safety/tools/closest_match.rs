@@ -49,7 +49,7 @@ pub fn mismatch_error(text: &str, old: &str, number: usize, of: usize) -> InputE
         }
         None => detail.push_str("No line of it is in the file. Read the file again.\n"),
     }
-    InputError { detail, ..say.into() }
+    InputError { detail, ..InputError::from(say) }
 }
 
 /// Where the region begins that shares most lines, as they are compared, and how much it shares.

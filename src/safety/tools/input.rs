@@ -16,17 +16,24 @@ pub struct InputError {
     pub detail: String,
     /// The file that is not there: others beside it may be meant.
     pub missing: Option<ResolvedPath>,
+    /// A field is missing or of the wrong kind, or there is no such tool: nothing was judged.
+    pub is_form: bool,
+}
+
+impl InputError {
+    /// A fault in the form of a call.
+    pub fn of_form(say: LocalizedText) -> InputError {
+        InputError { is_form: true, ..InputError::from(say) }
+    }
+
+    pub fn no_file(spot: ResolvedPath) -> InputError {
+        InputError { missing: Some(spot.clone()), ..spot.say(words::TOOL_NO_FILE).into() }
+    }
 }
 
 impl From<LocalizedText> for InputError {
     fn from(say: LocalizedText) -> InputError {
-        InputError { say, detail: String::new(), missing: None }
-    }
-}
-
-impl InputError {
-    pub fn no_file(spot: ResolvedPath) -> InputError {
-        InputError { missing: Some(spot.clone()), ..spot.say(words::TOOL_NO_FILE).into() }
+        InputError { say, detail: String::new(), missing: None, is_form: false }
     }
 }
 
@@ -140,21 +147,23 @@ impl<'a> InputFields<'a> {
             .map(String::as_str)
             .collect();
         let there = if there.is_empty() { "-".to_owned() } else { excerpt(&there.join(", ")) };
-        words::FIELD_MISSING
-            .with("tool", self.tool)
-            .with("field", names.first().copied().unwrap_or_default())
-            .with("there", there)
-            .into()
+        InputError::of_form(
+            words::FIELD_MISSING
+                .with("tool", self.tool)
+                .with("field", names.first().copied().unwrap_or_default())
+                .with("there", there),
+        )
     }
 
     fn wrong_field_error(&self, names: Names, wanted: Phrase, found: &Value) -> InputError {
         let name = names.iter().find(|name| self.fields().is_some_and(|f| f.contains_key(**name)));
-        words::FIELD_WRONG
-            .with("tool", self.tool)
-            .with("field", name.or(names.first()).copied().unwrap_or_default())
-            .with("wanted", wanted)
-            .with("found", excerpt(&found.to_string()))
-            .into()
+        InputError::of_form(
+            words::FIELD_WRONG
+                .with("tool", self.tool)
+                .with("field", name.or(names.first()).copied().unwrap_or_default())
+                .with("wanted", wanted)
+                .with("found", excerpt(&found.to_string())),
+        )
     }
 }
 

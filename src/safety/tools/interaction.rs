@@ -22,6 +22,7 @@ const ID: Names = &["id", "step", "turn"];
 const JOB: Names = &["id", "job"];
 const QUERY: Names = &["query", "search"];
 const PAGE: Names = &["page"];
+const WAIT: Names = &["wait_s", "wait", "timeout_s", "timeout"];
 
 pub const ASK_FIELDS: &[FieldRow] =
     &[required(QUESTION, FieldKind::Text), optional(CHOICES, FieldKind::Texts)];
@@ -38,6 +39,7 @@ pub const JOB_READ_FIELDS: &[FieldRow] = &[
     required(JOB, FieldKind::Number),
     optional(PAGE, FieldKind::Number).says("of all output; else what is new"),
     optional(QUERY, FieldKind::Text).says("only lines with it"),
+    optional(WAIT, FieldKind::Number).says("seconds to wait for more"),
 ];
 pub const JOB_STOP_FIELDS: &[FieldRow] = &[required(JOB, FieldKind::Number)];
 /// Options that can be picked by a digit.
@@ -93,9 +95,9 @@ pub fn job_list(_: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -
 
 pub fn job_read(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let query = input.optional_text(QUERY)?.map(|query| cut(query, SHORT));
-    let (id, page) = (job_id(input)?, input.number(PAGE)?);
+    let (id, page, wait) = (job_id(input)?, input.number(PAGE)?, input.number(WAIT)?);
     out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
-    Ok(ToolTask::Job(JobTask::Read { id, page, query }))
+    Ok(ToolTask::Job(JobTask::Read { id, page, query, wait }))
 }
 
 /// The model ends its own jobs; one that the user started or keeps is the user's.

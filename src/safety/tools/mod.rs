@@ -251,6 +251,8 @@ pub enum JobTask {
         id: u64,
         page: Option<usize>,
         query: Option<String>,
+        /// How many seconds news are waited for, if the model says so.
+        wait: Option<usize>,
     },
     Stop {
         id: u64,
@@ -325,9 +327,55 @@ const OTHERS: &[(&str, &[FieldRow])] = &[
 
 /// The JSON Schema of a tool's input; `None`: an unknown tool.
 pub fn input_schema(name: &str) -> Option<Value> {
+    fields(name).map(schema::schema)
+}
+
+/// Whether there is a tool of this name.
+pub fn is_known(name: &str) -> bool {
+    fields(name).is_some()
+}
+
+fn fields(name: &str) -> Option<&'static [FieldRow]> {
     let own = TOOLS.iter().map(|row| (row.name, row.fields));
     let mut all = own.chain(OTHERS.iter().copied());
-    all.find(|(known, _)| *known == name).map(|(_, fields)| schema::schema(fields))
+    all.find(|(known, _)| *known == name).map(|(_, fields)| fields)
+}
+
+/// The form of a tool's input and an example of it, as a model reads them; empty for an unknown
+/// tool.
+pub fn describe_form(name: &str) -> String {
+    let Some(fields) = fields(name) else { return String::new() };
+    let (form, example) = (schema::schema(fields), schema::example(fields));
+    format!("The input of `{}`: {form}\nFor example: {example}", wire_name(name))
+}
+
+/// The names of the tools that every model has, as it calls them.
+fn usual_names() -> String {
+    let own = TOOLS.iter().map(|row| row.name).filter(|name| !OF_SLOTHTOOL.contains(name));
+    let names: Vec<String> = std::iter::once("exec").chain(own).map(wire_name).collect();
+    names.join(", ")
+}
+
+/// What a model left empty because it fills in every field: such a field was not given.
+fn without_empty_fields<'a>(fields: &[FieldRow], input: &'a Value) -> Cow<'a, Value> {
+    let Some(given) = input.as_object() else { return Cow::Borrowed(input) };
+    let row = |name: &str| fields.iter().find(|row| row.names.contains(&name));
+    let mut changed = Cow::Borrowed(input);
+    for (name, value) in given {
+        let Some(row) = row(name) else { continue };
+        if !row.is_required && row.kind.is_empty(value) {
+            if let Some(fields) = changed.to_mut().as_object_mut() {
+                fields.remove(name);
+            }
+        } else if let (FieldKind::Objects(inner), Some(items)) = (row.kind, value.as_array()) {
+            let items: Vec<Cow<'_, Value>> =
+                items.iter().map(|item| without_empty_fields(inner, item)).collect();
+            if items.iter().any(|item| matches!(item, Cow::Owned(_))) {
+                changed.to_mut()[name] = items.into_iter().map(Cow::into_owned).collect();
+            }
+        }
+    }
+    changed
 }
 
 /// Tools that are offered where slothtool is installed.
@@ -358,17 +406,14 @@ fn judge_task(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Option<ToolTask> {
-    let Some(ToolRow { name, judge, .. }) = TOOLS.iter().find(|row| row.name == name) else {
-        let known = OTHERS.iter().map(|(name, _)| *name).take(1);
-        let known = known
-            .chain(TOOLS.iter().map(|row| row.name).filter(|name| !OF_SLOTHTOOL.contains(name)));
-        let known: Vec<String> = known.map(wire_name).collect();
-        let say = words::TOOL_UNKNOWN.with("tool", excerpt(name)).with("tools", known.join(", "));
-        out.add("tool.unknown", Tier::L2, say, None, &[]);
-        return None;
+    let Some(ToolRow { name, judge, fields }) = TOOLS.iter().find(|row| row.name == name) else {
+        let say = words::TOOL_UNKNOWN.with("tool", excerpt(name)).with("tools", usual_names());
+        out.add("tool.unknown", Tier::L0, say.clone(), None, &[]);
+        return Some(ToolTask::Fault(InputError::of_form(say)));
     };
     let mut findings = Findings::default();
-    let task = match judge(&InputFields::new(name, input), ground, &mut findings) {
+    let input = without_empty_fields(fields, input);
+    let task = match judge(&InputFields::new(name, &input), ground, &mut findings) {
         Ok(task) => task,
         Err(fault) => {
             // The fault may quote the file: where reading it needs approval, so does this.

@@ -68,7 +68,45 @@ impl FieldRow {
     }
 }
 
+/// An input of this form: what must be there, and each list of texts. Its words are no names of
+/// files.
+pub fn example(fields: &[FieldRow]) -> Value {
+    let is_shown = |field: &&FieldRow| field.is_required || matches!(field.kind, FieldKind::Texts);
+    let shown = fields.iter().filter(is_shown).map(|field| {
+        let name = field.names.first().copied().unwrap_or_default();
+        (name.to_owned(), field.kind.example(name))
+    });
+    Value::Object(shown.collect())
+}
+
 impl FieldKind {
+    /// Whether the value says nothing: what models write that fill in every field.
+    pub fn is_empty(self, value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            Value::Object(fields) => fields.is_empty(),
+            Value::Number(number) => {
+                matches!(self, FieldKind::Number) && number.as_f64().is_some_and(|n| n <= 0.0)
+            }
+            Value::Bool(flag) => !flag && !matches!(self, FieldKind::Flag),
+        }
+    }
+
+    fn example(self, name: &str) -> Value {
+        let word = name.to_uppercase();
+        match self {
+            FieldKind::Text => json!(word),
+            FieldKind::Number => json!(1),
+            FieldKind::Flag => json!(true),
+            FieldKind::Texts => json!([word]),
+            FieldKind::OneOf(values) => json!(values.first()),
+            FieldKind::Objects(fields) => json!([example(fields)]),
+            FieldKind::Object | FieldKind::Anything => json!({}),
+        }
+    }
+
     fn schema(self) -> Value {
         match self {
             FieldKind::Text => json!({ "type": "string" }),

@@ -232,7 +232,38 @@ fn an_invalid_input_is_reported_and_does_nothing() {
         let said = input_error(&verdict);
         assert!(said.contains(part), "{tool}: {said}");
     }
-    assert_eq!(tier(&table.assess("file.move", json!({}))), Tier::L2);
+    let said = input_error(&table.assess("file.move", json!({})));
+    assert!(said.contains("no tool `file.move`") && said.contains("exec, file_read"), "{said}");
+}
+
+#[test]
+fn a_field_that_is_filled_in_with_nothing_was_not_given() {
+    let table = FakeFiles::with(&[("/w/a", "one\ntwo\n")]);
+    let task = |tool: &str, input| table.assess(tool, input).assessment().task.clone();
+    for (tool, plain, filled) in [
+        ("file.read", json!({"path": "a"}), json!({"path": "a", "from": 0, "to": -1})),
+        (
+            "file.list",
+            json!({"path": "."}),
+            json!({"path": ".", "glob": "", "depth": 0, "all": false}),
+        ),
+        (
+            "file.search",
+            json!({"query": "one"}),
+            json!({"query": "one", "path": "", "glob": null, "regex": false, "ignore_case": false, "context": 0}),
+        ),
+        (
+            "file.edit",
+            json!({"path": "a", "edits": [{"old": "one", "new": ""}]}),
+            json!({"path": "a", "edits": [{"old": "one", "new": "", "all": false}], "from": 0, "to": 0}),
+        ),
+        ("job.read", json!({"id": 1}), json!({"id": 1, "page": 0, "query": "", "wait_s": 0})),
+        ("ask", json!({"question": "q"}), json!({"question": "q", "choices": []})),
+    ] {
+        let expected = task(tool, plain);
+        assert!(!matches!(expected, None | Some(ToolTask::Fault(_))), "{tool}: {expected:?}");
+        assert_eq!(task(tool, filled), expected, "{tool}");
+    }
 }
 
 #[test]
@@ -421,7 +452,8 @@ fn undo_runs_unless_the_file_was_changed_since() {
         Some("--- a\n+++ a\n@@ -1 +1 @@\n-two\n+one\n")
     );
     // No model can ask for it.
-    assert_eq!(tier(&table.assess("file.restore", json!({"path": "a"}))), Tier::L2);
+    let task = table.assess("file.restore", json!({"path": "a"})).assessment().task.clone();
+    assert!(matches!(task, Some(ToolTask::Fault(fault)) if fault.is_form));
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub mod turn;
 /// What a running turn takes over before its next request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnSettings {
-    pub max_steps: usize,
+    pub max_steps: Option<usize>,
     pub check: Option<StepAction>,
     pub spend_limits: SpendLimits,
     pub dialect: Dialect,

@@ -35,6 +35,7 @@ mod wall;
 
 use limits::TurnLimits;
 use preapproval::{Preapproved, RemainingSteps};
+use reply::fault_of;
 use transcript::TurnMessages;
 
 /// The initial data of a turn.
@@ -43,8 +44,8 @@ pub struct TurnStart {
     /// The user's message.
     pub text: String,
     pub images: Vec<Image>,
-    /// Steps that run before the turn pauses; 0: ask at each.
-    pub max_steps: usize,
+    /// Steps before the turn pauses, as set by the user; 0: no limit.
+    pub max_steps: Option<usize>,
     /// The project's check, which runs after a list of steps that changed files.
     pub check: Option<StepAction>,
     /// What the turn may spend.
@@ -128,8 +129,6 @@ pub struct Turn {
     /// The user's messages since then; the model gets them before its next step.
     steering: Vec<String>,
     next_step: u64,
-    /// Replies in a row whose calls could not be read.
-    faulty_replies: usize,
     /// What can be shown of the reply that is asked for again.
     first_message: Option<String>,
 }
@@ -161,7 +160,7 @@ enum Waiting {
     Reply,
     /// The user's decision about a step.
     Step {
-        door: Box<PendingStep>,
+        held: Box<NeedsApproval>,
         grant: Option<Box<Grant>>,
         ahead: RemainingSteps,
     },
@@ -195,30 +194,6 @@ enum PausedBefore {
     Call,
 }
 
-/// A step waiting for the user: held by the policy, or cleared but still asked about because the
-/// user wants to be asked at each.
-#[derive(Debug)]
-enum PendingStep {
-    Held(NeedsApproval),
-    Cleared(Cleared),
-}
-
-impl PendingStep {
-    fn assessment(&self) -> &Assessment {
-        match self {
-            PendingStep::Held(held) => held.assessment(),
-            PendingStep::Cleared(cleared) => cleared.assessment(),
-        }
-    }
-
-    fn approve(self) -> Cleared {
-        match self {
-            PendingStep::Held(held) => held.approve(),
-            PendingStep::Cleared(cleared) => cleared,
-        }
-    }
-}
-
 impl Turn {
     pub fn new(start: TurnStart) -> Turn {
         Turn {
@@ -230,7 +205,6 @@ impl Turn {
             side_effects: Vec::new(),
             steering: Vec::new(),
             next_step: start.next_step,
-            faulty_replies: 0,
             first_message: None,
             start,
         }
@@ -340,20 +314,25 @@ impl Turn {
             self.skip_rest(words::STEERED, scene);
             return self.send_results();
         }
-        if let Some(why) = self.limits.pause_reason(self.batch.todo.front()) {
+        if let Some(why) = self.pause_reason(self.batch.todo.front(), scene) {
             return self.ask_to_continue(why, PausedBefore::Step);
         }
         let step = self.batch.todo.pop_front().or_else(|| self.check_step());
         let Some(step) = step else { return self.send_results() };
-        self.limits.record_proposal(&step.work);
         match safety::assess(step, scene) {
             Verdict::Run(cleared) if interaction::is_interaction(cleared.assessment()) => {
                 self.interact(&cleared, scene)
             }
-            Verdict::Run(cleared) if self.should_ask_anyway(cleared.assessment()) => {
-                self.ask_about(PendingStep::Cleared(cleared), scene)
+            Verdict::Run(cleared) if let Some(fault) = fault_of(cleared.assessment()) => {
+                self.record_fault(cleared.assessment(), fault, scene)
+            }
+            Verdict::Run(cleared) if self.batch.keeps_change(cleared.assessment()) => {
+                self.ask_about(cleared.into_needs_approval(), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
+            Verdict::Ask(held) if let Some(fault) = fault_of(held.assessment()) => {
+                self.record_fault(held.assessment(), fault, scene)
+            }
             // A step that cannot start is not worth a question.
             Verdict::Ask(held)
                 if let Some(why) = transcript::missing_program_reason(held.assessment(), scene) =>
@@ -368,7 +347,7 @@ impl Turn {
             {
                 self.run(held.approve(), None)
             }
-            Verdict::Ask(held) => self.ask_about(PendingStep::Held(held), scene),
+            Verdict::Ask(held) => self.ask_about(held, scene),
             Verdict::Refuse(refused) => {
                 self.record_not_run(refused.assessment(), Outcome::Refused, None);
                 self.skip_rest(words::SKIPPED, scene);
@@ -382,16 +361,13 @@ impl Turn {
         TurnAction::Run(Box::new(cleared))
     }
 
-    /// If it keeps a change that was put back, or the user wants to be asked at each step, unless
-    /// they approved it in advance.
-    fn should_ask_anyway(&self, judged: &Assessment) -> bool {
-        self.batch.keeps_change(judged)
-            || self.limits.should_ask_at_each_step() && !self.batch.preapproved.covers(judged)
+    fn pause_reason(&self, next: Option<&Step>, scene: PolicyContext<'_>) -> Option<LocalizedText> {
+        self.limits.pause_reason(next, scene.policy.shelter, &self.start.budget)
     }
 
-    fn ask_about(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
+    fn ask_about(&mut self, held: NeedsApproval, scene: PolicyContext<'_>) -> TurnAction {
         let ahead = RemainingSteps::assess(&self.batch.todo, scene);
-        let judged = door.assessment();
+        let judged = held.assessment();
         let grant = (!self.batch.keeps_change(judged))
             .then(|| safety::suggest_grant(judged, scene).map(Box::new))
             .flatten();
@@ -411,7 +387,7 @@ impl Turn {
             rest: ahead.upcoming_steps(),
             ..self.step_question(judged)
         });
-        self.waiting = Waiting::Step { door: Box::new(door), grant, ahead };
+        self.waiting = Waiting::Step { held: Box::new(held), grant, ahead };
         TurnAction::Ask(Box::new(question))
     }
 
@@ -446,7 +422,7 @@ impl Turn {
         }
         self.mark_check(&mut seen);
         if !seen.runs_on() {
-            self.limits.record_outcome(&seen);
+            self.count(&mut seen);
         }
         let goes_on = match (seen.outcome, seen.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
@@ -475,9 +451,19 @@ impl Turn {
         outcome: Outcome,
         note: Option<LocalizedText>,
     ) {
-        let seen = transcript::not_run_observation(judged, outcome, note);
-        self.limits.record_outcome(&seen);
+        let mut seen = transcript::not_run_observation(judged, outcome, note);
+        self.count(&mut seen);
         self.record(seen);
+    }
+
+    /// Counts a result, and tells the model if it is the same as the one before.
+    fn count(&mut self, seen: &mut Observation) {
+        if self.limits.record_outcome(seen) {
+            seen.note = Some(match seen.note.take() {
+                Some(note) => words::EDITED_AND.with("edited", note).with("note", words::REPEATED),
+                None => words::REPEATED.into(),
+            });
+        }
     }
 
     fn record(&mut self, seen: Observation) {
@@ -526,10 +512,10 @@ impl Turn {
 
     fn handle_cancel(&mut self, scene: PolicyContext<'_>) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
-            Waiting::Step { door, .. } => {
+            Waiting::Step { held, .. } => {
                 let note = Some(words::CANCELLED.into());
                 self.record(transcript::not_run_observation(
-                    door.assessment(),
+                    held.assessment(),
                     Outcome::Cancelled,
                     note,
                 ));

@@ -256,7 +256,7 @@ impl<'a> ObjectReader<'a> {
     }
 
     fn flag(&self, name: &str) -> Result<bool, LocalizedText> {
-        match self.optional(name) {
+        match self.optional(name).filter(|value| !is_unsaid(value)) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(other) => Err(wrong_type(&self.field(name), common::A_BOOLEAN, other)),
@@ -264,7 +264,7 @@ impl<'a> ObjectReader<'a> {
     }
 
     fn texts(&self, name: &str) -> Result<Vec<String>, LocalizedText> {
-        let list = match self.optional(name) {
+        let list = match self.optional(name).filter(|value| !is_unsaid(value)) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
             Some(other) => return Err(wrong_type(&self.field(name), common::STRINGS, other)),
@@ -281,6 +281,11 @@ impl<'a> ObjectReader<'a> {
         });
         texts.collect()
     }
+}
+
+/// Models that fill in every field write this for one that they do not mean.
+fn is_unsaid(value: &Value) -> bool {
+    value.as_str() == Some("") || value.as_u64() == Some(0)
 }
 
 fn wrong_type(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {

@@ -72,20 +72,13 @@ fn each_server_gets_the_reasoning_it_wants_back() {
 }
 
 #[test]
-fn ids_and_arguments_are_written_as_the_server_accepts_them() {
-    let mut request = conversation(Provider::OpenAi, [None, None, None]);
-    if let Some(ContentBlock::ToolCall(call)) =
-        request.messages.get_mut(2).and_then(|message| message.blocks.get_mut(2))
-    {
-        call.arguments = "{\"args\":[\"l".into();
-    }
+fn ids_are_written_as_the_server_accepts_them() {
+    let request = conversation(Provider::OpenAi, [None, None, None]);
     let sent = write("api.mistral.ai", "m", &request);
     let calls = &sent["messages"][2]["tool_calls"];
     for (at, call) in calls.as_array().into_iter().flatten().enumerate() {
         assert_eq!(call["id"].as_str().map(str::len), Some(9));
         assert_eq!(call["id"], sent["messages"][3 + at]["tool_call_id"]);
-        let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
-        assert!(serde_json::from_str::<Map<String, Value>>(arguments).is_ok(), "{arguments}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::tests::{call, conversation, gather, read, written};
 use super::*;
-use crate::{Chunk, ModelError, Request};
+use crate::{Chunk, ModelError, Request, ToolSchema};
 use avocet_core::protocol::{Opaque, Params, Provider, ToolCall};
 
 fn write(model: &str, request: &Request) -> Value {
@@ -54,22 +54,29 @@ fn older_models_think_by_a_budget() {
 }
 
 #[test]
-fn a_schema_holds_only_what_is_understood() {
+fn schemas_are_sent_as_json_schema() {
     let given = json!({
-        "type": "object", "additionalProperties": false, "$schema": "x",
-        "properties": { "type": { "const": "chat" }, "n": { "type": ["integer", "null"], "minLength": 1 } },
+        "type": "object", "additionalProperties": false,
+        "properties": { "type": { "const": "chat" }, "value": {}, "set": { "type": "object" } },
         "required": ["type"],
     });
-    let expected = json!({
-        "type": "object",
-        "properties": { "type": { "type": "string", "enum": ["chat"] }, "n": { "type": "integer", "nullable": true } },
-        "required": ["type"],
-    });
-    assert_eq!(schema(&given), expected);
+    let mut expected = given.clone();
+    expected["properties"]["type"] = json!({ "enum": ["chat"] });
     let params = Params { max_tokens: Some(9), ..Params::default() };
-    let sent = write("m", &Request { params, schema: Some(given.into()), ..Request::default() });
-    assert_eq!(sent["generationConfig"]["responseSchema"], expected);
+    let request = Request { params, schema: Some(given.clone().into()), ..Request::default() };
+    let sent = write("m", &request);
+    assert_eq!(sent["generationConfig"]["responseJsonSchema"], expected);
     assert_eq!(sent["generationConfig"]["maxOutputTokens"], 9);
+    let tool = |parameters| ToolSchema { name: "t".into(), description: "d".into(), parameters };
+    let tools = [tool(given), tool(json!({ "type": "object", "properties": {} }))];
+    let sent = write("m", &Request { tools: tools.into(), ..Request::default() });
+    let declared = &sent["tools"][0]["functionDeclarations"];
+    assert_eq!(declared[0]["parametersJsonSchema"], expected);
+    assert_eq!(
+        declared[1].get("parametersJsonSchema"),
+        None,
+        "an object without fields is refused"
+    );
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Applies the user's decision about a step.
 
-use super::{PausedBefore, PendingStep, SideEffect, Turn, TurnAction, Waiting, trust};
+use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
 use avocet_core::i18n::{LocalizedText, agent as words};
 use avocet_core::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
-use avocet_safety::{self as safety, Assessment, Grant, PolicyContext, Verdict};
+use avocet_safety::{self as safety, Assessment, Grant, NeedsApproval, PolicyContext, Verdict};
 
 impl Turn {
     pub(super) fn handle_decision(
@@ -12,11 +12,11 @@ impl Turn {
         scene: PolicyContext<'_>,
     ) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
-            Waiting::Step { door, grant, ahead } => {
+            Waiting::Step { held, grant, ahead } => {
                 if let Decision::ApproveAll { steps } = &decision {
                     self.batch.preapproved = ahead.preapprove(steps);
                 }
-                self.apply_step_decision(*door, grant, decision, scene)
+                self.apply_step_decision(*held, grant, decision, scene)
             }
             Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
             Waiting::Plan { judged } => self.decide_on_plan(&judged, decision, scene),
@@ -38,6 +38,7 @@ impl Turn {
                     }
                 }
                 Decision::Reject { .. }
+                | Decision::NotAsked { .. }
                 | Decision::Dismiss
                 | Decision::Trust
                 | Decision::TrustParent
@@ -54,51 +55,54 @@ impl Turn {
 
     pub(super) fn apply_step_decision(
         &mut self,
-        door: PendingStep,
+        held: NeedsApproval,
         grant: Option<Box<Grant>>,
         decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
         let decision = match decision {
             // An edit that changes nothing is an approval.
-            Decision::Edit(work) if work == door.assessment().step.work => Decision::Approve,
+            Decision::Edit(work) if work == held.assessment().step.work => Decision::Approve,
             other => other,
         };
         let yes = matches!(
             decision,
             Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
         );
-        if yes && self.is_stale(&door, scene) {
-            self.batch.todo.push_front(door.assessment().step.clone());
+        if yes && self.is_stale(&held, scene) {
+            self.batch.todo.push_front(held.assessment().step.clone());
             return self.advance(scene);
         }
         match decision {
-            Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
+            Decision::Approve | Decision::ApproveAll { .. } => self.run(held.approve(), None),
             Decision::Remember(scope) => {
                 if let Some(grant) = grant {
                     self.side_effects.push(SideEffect::Remember { grant, scope });
                 }
-                self.run(door.approve(), None)
+                self.run(held.approve(), None)
             }
-            Decision::Edit(work) => self.run_edited(door.assessment(), work, scene),
-            Decision::Trust if trust::is_given(door.assessment(), scene) => {
-                self.limits.withdraw_proposal();
-                self.batch.todo.push_front(door.assessment().step.clone());
+            Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
+            Decision::Trust if trust::is_given(held.assessment(), scene) => {
+                self.batch.todo.push_front(held.assessment().step.clone());
                 self.advance(scene)
+            }
+            Decision::NotAsked { remedy } => {
+                let note = words::NOT_ASKED.with("remedy", remedy);
+                self.reject_step(&held, note, scene)
             }
             Decision::Reject { word: None }
             | Decision::Dismiss
             | Decision::Trust
             | Decision::AcceptPlan { .. }
             | Decision::Fill { .. }
-            | Decision::TrustParent => self.reject_step(&door, words::DECLINED.into(), scene),
+            | Decision::TrustParent => self.reject_step(&held, words::DECLINED.into(), scene),
             // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
-                self.reject_step(&door, words::DECLINED_WORD.with("word", word), scene)
+                self.reject_step(&held, words::DECLINED_WORD.with("word", word), scene)
             }
             Decision::Stop => {
                 self.record_not_run(
-                    door.assessment(),
+                    held.assessment(),
                     Outcome::Declined,
                     Some(words::DECLINED.into()),
                 );
@@ -110,11 +114,11 @@ impl Turn {
 
     fn reject_step(
         &mut self,
-        door: &PendingStep,
+        held: &NeedsApproval,
         note: LocalizedText,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
-        self.record_not_run(door.assessment(), Outcome::Declined, Some(note));
+        self.record_not_run(held.assessment(), Outcome::Declined, Some(note));
         self.skip_rest(words::SKIPPED, scene);
         self.advance(scene)
     }

@@ -61,6 +61,7 @@ impl Turn {
                 return self.end(TurnOutcome::Stopped);
             }
             Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
+            Decision::NotAsked { remedy } => remedy,
             Decision::Reject { word: None }
             | Decision::Fill { .. }
             | Decision::Dismiss
@@ -95,6 +96,7 @@ impl Turn {
                 self.advance(scene)
             }
             Decision::Reject { word: None }
+            | Decision::NotAsked { .. }
             | Decision::Fill { .. }
             | Decision::Dismiss
             | Decision::Stop
@@ -134,12 +136,12 @@ impl Turn {
     }
 
     fn record_answer(&mut self, judged: &Assessment, text: String, note: Option<LocalizedText>) {
-        let seen = Observation {
+        let mut seen = Observation {
             exit_code: Some(0),
             stdout: text,
             ..transcript::not_run_observation(judged, Outcome::Ran, note)
         };
-        self.limits.record_outcome(&seen);
+        self.count(&mut seen);
         self.record(seen);
     }
 }

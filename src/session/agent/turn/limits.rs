@@ -1,131 +1,130 @@
-//! Decides when a turn has to stop and ask: too many steps, the same step again, the same failure
-//! again.
+//! Decides when a turn has to stop and ask: too many steps, the same call with the same result
+//! again, or many steps that brought nothing new.
+//!
+//! What a step returned counts, not whether it worked: a program that fails three times while its
+//! faults are mended is debugging.
 
-use std::collections::VecDeque;
+use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
 use avocet_core::i18n::{LocalizedText, agent as words};
-use avocet_core::protocol::{Observation, Outcome, Step, StepAction, Tier};
+use avocet_core::protocol::budget::Budget;
+use avocet_core::protocol::{Observation, SandboxStatus, Step, ToolCall};
 
-/// This many identical steps or failures in a row count as a loop.
+/// The steps of a turn where no setting says how many, in a sandbox that confines all of them.
+const CONFINED_STEPS: usize = 200;
+
+/// The same without such a sandbox, or of a small model, which may go round in circles.
+const FEW_STEPS: usize = 25;
+
+/// This many same calls with the same result in a row are a loop.
 const LOOP: usize = 3;
 
-/// A step that gave the same result this many times, with others in between, is a loop too.
-const CIRCLE: usize = 4;
+/// This many steps in a row that brought nothing new are a loop, whatever is between them.
+const STALE: usize = 10;
 
-/// How many steps are searched for that.
-const RECENT: usize = 32;
+/// The same for a small model.
+const STALE_IF_SMALL: usize = 6;
 
 #[derive(Debug)]
 pub struct TurnLimits {
-    max_steps: usize,
+    /// As set by the user: 0 is none.
+    max_steps: Option<usize>,
     /// Small models repeat a series of several steps.
     is_small_model: bool,
-    /// Number of steps that ran since the turn began or was last continued.
-    steps_run: usize,
-    last_action: Option<StepAction>,
+    /// Number of steps since the turn began or was last continued.
+    steps: usize,
+    /// The last call with its result, as a hash, and how many times in a row it came.
+    last: u64,
     repeats: usize,
-    last_failure: Option<Failure>,
-    failures: usize,
-    /// Steps since the last one that may have changed something, each with a hash of its
-    /// result.
-    recent: VecDeque<(StepAction, u64)>,
+    last_line: String,
+    /// Every call with its result so far, and how many came in a row that were known.
+    known: HashSet<u64>,
+    stale: usize,
     hasher: RandomState,
 }
 
-/// A kind of failure, for counting.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Failure {
-    Refused,
-    Declined,
-    /// It ran and failed, or did not start: the program or the tool.
-    Failed(String),
-}
-
 impl TurnLimits {
-    pub fn new(max_steps: usize, is_small_model: bool) -> TurnLimits {
+    pub fn new(max_steps: Option<usize>, is_small_model: bool) -> TurnLimits {
         TurnLimits {
             max_steps,
             is_small_model,
-            steps_run: 0,
-            last_action: None,
+            steps: 0,
+            last: 0,
             repeats: 0,
-            last_failure: None,
-            failures: 0,
-            recent: VecDeque::new(),
+            last_line: String::new(),
+            known: HashSet::new(),
+            stale: 0,
             hasher: RandomState::new(),
         }
     }
 
     /// Other settings count from now on; what was counted stays.
-    pub fn update(&mut self, max_steps: usize, is_small_model: bool) {
+    pub fn update(&mut self, max_steps: Option<usize>, is_small_model: bool) {
         (self.max_steps, self.is_small_model) = (max_steps, is_small_model);
     }
 
-    /// Whether to ask even about a safe step.
-    pub fn should_ask_at_each_step(&self) -> bool {
-        self.max_steps == 0
+    /// The most steps until the turn pauses; `None`: no limit. A limit of cost ends a run as well.
+    fn most_steps(&self, sandbox: SandboxStatus, budget: &Budget) -> Option<usize> {
+        match self.max_steps {
+            Some(steps) => Some(steps).filter(|steps| *steps > 0),
+            None if budget.limits_cost_of_run() => None,
+            None if sandbox == SandboxStatus::Held && !self.is_small_model => Some(CONFINED_STEPS),
+            None => Some(FEW_STEPS),
+        }
     }
 
     /// The reason to pause before this step, or before the next model call.
-    pub fn pause_reason(&self, next: Option<&Step>) -> Option<LocalizedText> {
-        if let Some(failure) = self.last_failure.as_ref().filter(|_| self.failures >= LOOP) {
-            return Some(match failure {
-                Failure::Refused => words::REFUSALS.into(),
-                Failure::Declined => words::REJECTIONS.into(),
-                Failure::Failed(program) => words::SAME_FAILURE.with("program", program.as_str()),
-            });
+    pub fn pause_reason(
+        &self,
+        next: Option<&Step>,
+        sandbox: SandboxStatus,
+        budget: &Budget,
+    ) -> Option<LocalizedText> {
+        if self.repeats >= LOOP {
+            return Some(words::SAME_STEP.with("step", self.last_line.as_str()));
         }
-        let next = next?;
-        if self.max_steps > 0 && self.steps_run >= self.max_steps {
-            return Some(words::LIMIT.with("n", self.steps_run));
+        let most_stale = if self.is_small_model { STALE_IF_SMALL } else { STALE };
+        if self.stale >= most_stale {
+            return Some(words::NO_PROGRESS.into());
         }
-        let again = self.last_action.as_ref() == Some(&next.work) && self.repeats + 1 >= LOOP;
-        if self.is_small_model && !again && self.has_same_results(&next.work) {
-            return Some(words::SAME_RESULT.with("step", next.work.short_line()));
-        }
-        again.then(|| words::SAME_STEP.with("step", next.work.short_line()))
+        let most = self.most_steps(sandbox, budget).filter(|most| self.steps >= *most);
+        most.filter(|_| next.is_some()).map(|_| words::LIMIT.with("n", self.steps))
     }
 
-    fn has_same_results(&self, work: &StepAction) -> bool {
-        let mut before = self.recent.iter().rev().filter(|(known, _)| known == work);
-        let Some((_, last)) = before.next() else { return false };
-        before.filter(|(_, result)| result == last).count() + 1 >= CIRCLE
-    }
-
-    pub fn record_proposal(&mut self, work: &StepAction) {
-        if self.last_action.as_ref() == Some(work) {
-            self.repeats += 1;
-        } else {
-            self.last_action = Some(work.clone());
-            self.repeats = 1;
+    /// Counts a step by its result; true if the same came just before. Reading what is still at
+    /// work is waiting, and counts as nothing.
+    pub fn record_outcome(&mut self, seen: &Observation) -> bool {
+        if seen.is_pending {
+            return false;
         }
+        self.steps += 1;
+        let Observation { step, stdout, stderr, exit_code, outcome, risk, .. } = seen;
+        let work = serde_json::to_string(&(&step.work, &step.cwd)).unwrap_or_default();
+        let output = (without_durations(stdout), without_durations(stderr));
+        let result = (exit_code, outcome.name(), &risk.rule, output);
+        let hash = self.hasher.hash_one((work, result));
+        self.record(hash, || step.work.short_line())
     }
 
-    /// The last proposed step is judged once more: that is not a repetition.
-    pub fn withdraw_proposal(&mut self) {
-        self.repeats = self.repeats.saturating_sub(1);
+    /// Counts a call that could not be read; true if the same came just before.
+    pub fn record_fault(&mut self, call: &ToolCall) -> bool {
+        self.steps += 1;
+        // It cannot have brought anything.
+        let stale = self.stale + 1;
+        let hash = self.hasher.hash_one((&call.name, &call.arguments));
+        let is_again = self.record(hash, || call.name.clone());
+        self.stale = stale;
+        is_again
     }
 
-    pub fn record_outcome(&mut self, seen: &Observation) {
-        let has_run = seen.exit_code.is_some() || seen.duration_ms > 0;
-        self.steps_run += usize::from(has_run);
-        if seen.risk.tier == Tier::L0 || !has_run {
-            let result = self.hasher.hash_one((seen.exit_code, &seen.stdout, &seen.stderr));
-            self.recent.push_back((seen.step.work.clone(), result));
-            if self.recent.len() > RECENT {
-                self.recent.pop_front();
-            }
-        } else {
-            self.recent.clear();
-        }
-        let failure = failure(seen);
-        self.failures = match &failure {
-            None => 0,
-            Some(_) if failure == self.last_failure => self.failures + 1,
-            Some(_) => 1,
-        };
-        self.last_failure = failure;
+    fn record(&mut self, hash: u64, line: impl FnOnce() -> String) -> bool {
+        let is_again = self.repeats > 0 && self.last == hash;
+        self.repeats = if is_again { self.repeats + 1 } else { 1 };
+        self.last = hash;
+        self.last_line = line();
+        self.stale = if self.known.insert(hash) { 0 } else { self.stale + 1 };
+        is_again
     }
 
     /// The user chose to continue.
@@ -134,25 +133,41 @@ impl TurnLimits {
     }
 }
 
-fn failure(seen: &Observation) -> Option<Failure> {
-    let name = match &seen.step.work {
-        StepAction::Exec { program, .. } => program,
-        StepAction::Tool { name, .. } => name,
-        StepAction::Shell { line } => line,
-    };
-    match seen.outcome {
-        Outcome::Refused => Some(Failure::Refused),
-        Outcome::Declined => Some(Failure::Declined),
-        // A search that finds nothing exits with 1 and prints nothing.
-        Outcome::Ran | Outcome::Edited if seen.exit_code == Some(1) && seen.stderr.is_empty() => {
-            None
+/// An output without the times in it that programs print of themselves: `0.53s`, `12 ms`.
+fn without_durations(output: &str) -> String {
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    let unit = |word: &str| matches!(word, "s" | "ms" | "µs" | "sec" | "seconds");
+    let mut kept: Vec<&str> = Vec::new();
+    for word in output.split_inclusive(char::is_whitespace) {
+        let bare = word.trim_matches(|c: char| c.is_whitespace() || "()[],;=".contains(c));
+        let number = bare.trim_end_matches(|c: char| c.is_alphabetic());
+        let suffix = bare.get(number.len()..).unwrap_or_default();
+        if is_number(number) && unit(suffix) {
+            continue;
         }
-        Outcome::Ran | Outcome::Edited if seen.succeeded() => None,
-        Outcome::Ran
-        | Outcome::Edited
-        | Outcome::TimedOut
-        | Outcome::Cancelled
-        | Outcome::Interrupted
-        | Outcome::NotStarted => Some(Failure::Failed(name.clone())),
+        let before = kept.last().map_or("", |word| word.trim());
+        if unit(bare.trim_end_matches('.')) && is_number(before) {
+            kept.pop();
+        }
+        kept.push(word);
+    }
+    kept.concat()
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn the_times_a_program_took_make_no_other_result_of_its_output() {
+        for (one, other) in [
+            ("test result: FAILED. finished in 0.53s\n", "test result: FAILED. finished in 1.2s\n"),
+            ("FAILED (took 12 ms)\n", "FAILED (took 7 ms)\n"),
+            ("Ran 3 tests in 0.001 seconds.", "Ran 3 tests in 0.120 seconds."),
+        ] {
+            assert_eq!(without_durations(one), without_durations(other));
+        }
+        assert_ne!(without_durations("3 failed in 1s"), without_durations("2 failed in 1s"));
+        assert_eq!(without_durations("a  b\n1 s3"), "a  b\n1 s3");
     }
 }

@@ -1,10 +1,10 @@
 //! Follow-ups of file changes: runs the project's own check once after each list that changed a
 //! file, and verifies that a file is still the one the user approved a change of.
 
-use super::{PendingStep, Turn};
+use super::Turn;
 use avocet_core::i18n::agent as words;
 use avocet_core::protocol::{Event, Notice, Observation, Requires, Step};
-use avocet_safety::{self as safety, PolicyContext};
+use avocet_safety::{self as safety, NeedsApproval, PolicyContext};
 
 impl Turn {
     /// The check as a step, if the list has changed a file and the check has not run since. It is
@@ -36,8 +36,8 @@ impl Turn {
 
     /// True if the approved file has changed in the meantime: the user is asked again, with the
     /// change as it would be now.
-    pub(super) fn is_stale(&mut self, door: &PendingStep, scene: PolicyContext<'_>) -> bool {
-        let judged = door.assessment();
+    pub(super) fn is_stale(&mut self, held: &NeedsApproval, scene: PolicyContext<'_>) -> bool {
+        let judged = held.assessment();
         let Some(shown) = judged.change() else { return false };
         let now = safety::assess(judged.step.clone(), scene);
         if now.assessment().change() == Some(shown) {

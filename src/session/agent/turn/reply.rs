@@ -3,21 +3,21 @@
 
 use std::collections::VecDeque;
 
+use serde_json::Value;
+
 use super::transcript::{CalledStep, OpenCall};
-use super::{Batch, Turn, TurnAction, transcript};
-use avocet_core::i18n::{LocalizedText, Phrase, agent as words, protocol};
+use super::{Batch, PausedBefore, Turn, TurnAction, transcript};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, agent as words, protocol};
 use avocet_core::protocol::reply::{
-    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, read, read_call,
-    wire_name,
+    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall, read,
+    read_call, text_calls, tool_name, wire_name,
 };
 use avocet_core::protocol::{
-    Dialect, Event, ModelMessage, Notice, Requires, Step, Truncation, TurnOutcome,
+    ContentBlock, Dialect, Event, ModelMessage, Notice, Outcome, Requires, Step, ToolCall,
+    Truncation, TurnOutcome,
 };
 use avocet_model::ModelReply;
-use avocet_safety::{self as safety, PolicyContext, Verdict};
-
-/// So many replies in a row whose calls cannot be read end the turn.
-const MOST_FAULTY: usize = 3;
+use avocet_safety::{self as safety, Assessment, PolicyContext, ToolTask, Verdict};
 
 impl Turn {
     pub(super) fn handle_reply(
@@ -39,7 +39,7 @@ impl Turn {
         let has_lost = reply.gaps > 0;
         let is_own_dialect = self.transcript.dialect() == Dialect::Tools;
         let message = reply.text();
-        let (mut calls, mut todo) = (Vec::new(), VecDeque::new());
+        let (mut calls, mut todo, mut first_fault) = (Vec::new(), VecDeque::new(), None);
         for (index, call) in reply.calls().enumerate() {
             let read = if index < MOST_COMMANDS {
                 read_call(call)
@@ -54,41 +54,64 @@ impl Turn {
                     todo.push_back(Step { id: id.clone(), work, requires, cwd });
                     CalledStep::Step(id)
                 }
-                Err(fault) => CalledStep::Fault(fault),
+                Err(fault) => {
+                    let is_again = self.limits.record_fault(call);
+                    let said = describe_fault(&tool_name(&call.name), &fault, is_again);
+                    first_fault.get_or_insert(fault);
+                    CalledStep::Fault(said)
+                }
             };
             calls.push(OpenCall { id: call.id.clone(), name: wire_name(&call.name), becomes });
         }
-        let fault = calls.iter().find_map(|call| match &call.becomes {
-            CalledStep::Fault(fault) => Some(fault.clone()),
-            CalledStep::Step(_) => None,
-        });
         for block in &mut reply.blocks {
             block.mend_name();
         }
         self.transcript.add_native(reply.blocks, &message, calls);
-        if let Some(fault) = fault.filter(|_| todo.is_empty()) {
-            return self.handle_faulty_calls(fault);
+        if let Some(fault) = first_fault.filter(|_| todo.is_empty()) {
+            return self.handle_faulty_calls(fault, scene);
         }
-        self.faulty_replies = 0;
         let batch = Batch { why: message, todo, ..Batch::default() };
         self.begin_batch(batch, scene)
     }
 
-    /// None of the calls can be read: the model gets their errors, a few times.
-    fn handle_faulty_calls(&mut self, fault: LocalizedText) -> TurnAction {
-        self.faulty_replies += 1;
-        if self.faulty_replies >= MOST_FAULTY {
-            return self.end(TurnOutcome::Failed { why: words::UNREADABLE.with("fault", fault) });
-        }
+    /// None of the calls can be read: the model gets their errors.
+    fn handle_faulty_calls(
+        &mut self,
+        fault: LocalizedText,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
         self.emit(Event::Repairing { fault });
         self.transcript.close_calls();
-        self.call_model()
+        match self.pause_reason(None, scene) {
+            Some(why) => self.ask_to_continue(why, PausedBefore::Call),
+            None => self.call_model(),
+        }
+    }
+
+    /// A call whose form is wrong: the model reads what is wrong, the form, and an example. The
+    /// other steps of the reply do not depend on it.
+    pub(super) fn record_fault(
+        &mut self,
+        judged: &Assessment,
+        fault: LocalizedText,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        let mut seen = transcript::not_run_observation(judged, Outcome::NotStarted, Some(fault));
+        seen.stdout = safety::tools::describe_form(judged.step.work.tool());
+        self.count(&mut seen);
+        self.record(seen);
+        self.advance(scene)
     }
 
     /// A reply without calls of a model that is offered tools: its answer, unless it is written as
     /// the JSON protocol would, whose steps then ask.
     fn handle_prose(&mut self, reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
         let text = reply.text();
+        if reply.cut.is_none()
+            && let Some(calls) = self.calls_in_text(&text)
+        {
+            return self.handle_calls(ModelReply { blocks: calls, ..reply }, scene);
+        }
         if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
             match read(&text) {
                 ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, .. } => {
@@ -112,6 +135,26 @@ impl Turn {
         }
         self.transcript.add_native(reply.blocks, &text, Vec::new());
         self.finish_chat(ModelMessage { message: text, markdown: true, ..ModelMessage::default() })
+    }
+
+    /// Calls of tools that the model wrote into its text, as blocks: the history keeps the form of
+    /// its dialect.
+    fn calls_in_text(&self, text: &str) -> Option<Vec<ContentBlock>> {
+        let (words, calls) = text_calls(text)?;
+        let is_tool = |call: &TextCall| safety::tools::is_known(&tool_name(&call.name));
+        if !calls.iter().all(is_tool) {
+            return None;
+        }
+        let words = Some(words).filter(|words| !words.is_empty()).map(ContentBlock::text);
+        let calls = calls.into_iter().enumerate().map(|(index, call)| {
+            ContentBlock::ToolCall(ToolCall {
+                id: format!("text_{}_{index}", self.next_step),
+                name: wire_name(&call.name),
+                arguments: Value::Object(call.arguments).to_string(),
+                opaque: None,
+            })
+        });
+        Some(words.into_iter().chain(calls).collect())
     }
 
     /// Nothing came, or only a thought: asked for once more.
@@ -332,4 +375,20 @@ impl Turn {
             self.emit(Event::Notice(Notice::warning(say)));
         }
     }
+}
+
+/// The fault in the form of a step, which nothing has to judge or to run.
+pub(super) fn fault_of(judged: &Assessment) -> Option<LocalizedText> {
+    match &judged.task {
+        Some(ToolTask::Fault(fault)) if fault.is_form => Some(fault.say.clone()),
+        _ => None,
+    }
+}
+
+/// What a model is told of a call that cannot be read.
+fn describe_fault(tool: &str, fault: &LocalizedText, is_again: bool) -> String {
+    let form = safety::tools::describe_form(tool);
+    let again = if is_again { words::REPEATED.en } else { "" };
+    let said = [fault.text(Lang::En).as_str(), &form, again].map(str::to_owned);
+    said.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -59,21 +59,21 @@ struct Bench {
 }
 
 impl Bench {
-    fn with_limit(max_steps: usize) -> Bench {
+    fn with_limit(max_steps: impl Into<Option<usize>>) -> Bench {
         Bench::new(max_steps, Dialect::Json)
     }
 
-    fn new(max_steps: usize, dialect: Dialect) -> Bench {
+    fn new(max_steps: impl Into<Option<usize>>, dialect: Dialect) -> Bench {
         Bench::with_start(max_steps, Budget::default(), dialect)
     }
 
-    fn with_start(max_steps: usize, budget: Budget, dialect: Dialect) -> Bench {
+    fn with_start(max_steps: impl Into<Option<usize>>, budget: Budget, dialect: Dialect) -> Bench {
         let folder = PathBuf::from("/work");
         let text = "do it".into();
         let start = TurnStart {
             text,
             images: Vec::new(),
-            max_steps,
+            max_steps: max_steps.into(),
             check: None,
             budget,
             next_step: 1,

@@ -46,8 +46,8 @@ pub struct OpenCall {
 pub enum CalledStep {
     /// A step, by its id.
     Step(String),
-    /// Nothing: its arguments are wrong.
-    Fault(LocalizedText),
+    /// Nothing: its arguments are wrong. What the model is told of that.
+    Fault(String),
 }
 
 impl TurnMessages {
@@ -278,11 +278,11 @@ fn results_message(
     let mut own: Vec<(usize, String)> = Vec::new();
     for OpenCall { id, name, becomes } in calls {
         let (content, is_error) = match &becomes {
-            CalledStep::Fault(fault) => (fault.text(Lang::En), true),
+            CalledStep::Fault(fault) => (fault.clone(), true),
             CalledStep::Step(step) => {
                 own.push((blocks.len(), step.clone()));
                 match seen.iter().find(|seen| seen.step.id == *step) {
-                    Some(seen) => (seen.result_text(), !seen.succeeded()),
+                    Some(seen) => (seen.result_text(), !seen.succeeded() && !seen.runs_on()),
                     None => ("Not run.".to_owned(), true),
                 }
             }

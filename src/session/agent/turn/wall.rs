@@ -66,6 +66,7 @@ impl Turn {
             }
             Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
             Decision::Reject { .. }
+            | Decision::NotAsked { .. }
             | Decision::Dismiss
             | Decision::Trust
             | Decision::TrustParent

@@ -4,6 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 use avocet_core::protocol::budget::{SpendLimit, SpendLimits, Spent};
+use avocet_core::protocol::{Money, SandboxStatus};
 
 #[test]
 fn at_the_limit_the_turn_pauses_and_continuing_resets_the_count() {
@@ -35,106 +36,161 @@ fn the_limit_does_not_ask_when_nothing_is_left_to_run() {
     assert_eq!(line(&bench.says(HI)), "end Done");
 }
 
+/// Whether a turn of these steps pauses before this many have run.
+fn pauses_within(bench: &mut Bench, steps: usize) -> bool {
+    bench.next(TurnInput::Begin);
+    (0..steps).any(|n| {
+        let action = bench.proposes(&[&format!("cat f{n}")]);
+        !matches!(action, TurnAction::Run(_)) || line(&bench.exits(action, 0)) != "call"
+    })
+}
+
 #[test]
-fn with_a_limit_of_0_even_a_safe_step_asks() {
+fn the_usual_limit_depends_on_the_sandbox_the_model_and_what_the_run_may_cost() {
+    let cost = SpendLimit { tokens: None, cost: Some(Money(1_000_000)) };
+    let paid = SpendLimits { run: cost, ..SpendLimits::default() };
+    for (is_small, shelter, limits, most) in [
+        (false, SandboxStatus::Held, SpendLimits::default(), Some(200)),
+        (false, SandboxStatus::ReadOnly, SpendLimits::default(), Some(25)),
+        (false, SandboxStatus::Absent, SpendLimits::default(), Some(25)),
+        (false, SandboxStatus::Off, SpendLimits::default(), Some(25)),
+        (true, SandboxStatus::Held, SpendLimits::default(), Some(25)),
+        (false, SandboxStatus::Off, paid, None),
+    ] {
+        let bench = || {
+            let budget = Budget::new(limits, Spent::default());
+            let mut bench = Bench::with_start(None, budget, Dialect::Json);
+            bench.turn.start.is_small_model = is_small;
+            bench.turn.limits.update(None, is_small);
+            bench.policy.shelter = shelter;
+            bench
+        };
+        let most = most.unwrap_or(300);
+        assert!(!pauses_within(&mut bench(), most), "{is_small} {shelter:?}");
+        let is_limited = limits == SpendLimits::default();
+        assert_eq!(pauses_within(&mut bench(), most + 1), is_limited, "{is_small} {shelter:?}");
+    }
+}
+
+#[test]
+fn a_limit_of_0_is_no_limit() {
+    assert!(!pauses_within(&mut Bench::with_limit(0), 300));
+    assert!(pauses_within(&mut Bench::with_limit(7), 8));
+}
+
+#[test]
+fn refused_and_misspelt_steps_count_toward_the_limit() {
+    let mut bench = Bench::with_limit(2);
+    bench.next(TurnInput::Begin);
+    bench.proposes(&["sudo a"]);
+    bench.proposes(&["sudo b"]);
+    assert!(line(&bench.proposes(&["sudo c"])).starts_with("pause: "));
+}
+
+const SAME: &str =
+    "pause: The model made the same call three times in a row, with the same result: `git status`.";
+
+#[test]
+fn the_same_call_with_the_same_result_for_the_third_time_pauses_after_a_word() {
+    let mut bench = begun();
+    for n in 0..3 {
+        let action = bench.proposes(&["git status"]);
+        let action = bench.exits(action, 0);
+        let told = bench.observations().last().and_then(|seen| seen.note.clone());
+        assert_eq!(told.is_some_and(|note| note.phrase() == words::REPEATED), n > 0);
+        assert_eq!(line(&action), if n < 2 { "call" } else { SAME });
+    }
+    assert_eq!(line(&bench.decides(Decision::Approve)), "call");
+}
+
+#[test]
+fn the_same_call_with_other_results_is_work() {
+    let mut bench = begun();
+    for n in 0..9 {
+        let action = bench.proposes(&["cargo test"]);
+        let action = if line(&action).starts_with("ask") {
+            bench.decides(Decision::Approve)
+        } else {
+            action
+        };
+        let mut seen = ran(action, Some(101), Outcome::Ran);
+        seen.stdout = format!("{n} passed; 3 failed");
+        assert_eq!(line(&bench.next(TurnInput::Observed(seen))), "call", "{n}");
+    }
+}
+
+#[test]
+fn failures_of_one_program_in_a_row_are_debugging() {
+    let mut bench = begun();
+    for n in 0..9 {
+        let action = bench.proposes(&[&format!("git log -{n}")]);
+        let mut seen = ran(action, Some(128), Outcome::Ran);
+        seen.stderr = "fatal".into();
+        assert_eq!(line(&bench.next(TurnInput::Observed(seen))), "call", "{n}");
+    }
+}
+
+#[test]
+fn reads_of_a_running_job_are_never_a_loop() {
+    let mut bench = begun();
+    for _ in 0..30 {
+        let action = bench.says(
+            r#"{"type":"cmd","message":"w","data":{"commands":[{"tool":"job.read","input":{"id":1}}]}}"#,
+        );
+        let mut seen = ran(action, Some(0), Outcome::Ran);
+        (seen.stdout, seen.is_pending) = ("[job 1 runs]\n[nothing new]".into(), true);
+        assert_eq!(line(&bench.next(TurnInput::Observed(seen))), "call");
+    }
+}
+
+#[test]
+fn refusals_by_themselves_are_no_loop_and_the_same_one_is() {
+    let mut bench = begun();
+    for line in ["sudo ls", "rm -rf /", "git reset --hard", "sudo id", "rm -rf /usr"] {
+        assert!(matches!(bench.proposes(&[line]), TurnAction::Call(_)), "{line}");
+    }
+    assert!(matches!(bench.proposes(&["sudo a"]), TurnAction::Call(_)));
+    assert!(matches!(bench.proposes(&["sudo a"]), TurnAction::Call(_)));
+    assert!(line(&bench.proposes(&["sudo a"])).starts_with("pause: The model made the same call"));
+}
+
+#[test]
+fn steps_that_bring_nothing_new_pause_whatever_is_between_them() {
+    for (is_small, rounds) in [(true, 4), (false, 6)] {
+        let mut bench = begun();
+        bench.turn.limits.update(Some(0), is_small);
+        for n in 1..=rounds {
+            let action = bench.proposes(&["ls", "pwd"]);
+            let action = bench.exits(action, 0);
+            let action = bench.exits(action, 0);
+            let paused = "pause: The model's last steps brought nothing new.";
+            assert_eq!(line(&action), if n < rounds { "call" } else { paused }, "{is_small}");
+        }
+    }
+}
+
+#[test]
+fn a_step_that_brings_something_new_breaks_the_circle() {
     let mut bench = Bench::with_limit(0);
     bench.next(TurnInput::Begin);
-    let action = bench.proposes(&["ls", "git add ."]);
-    assert_eq!(line(&action), "ask 1/2 L0 ls");
-    let action = bench.decides(Decision::Approve);
-    let action = bench.exits(action, 0);
-    assert_eq!(line(&action), "ask 2/2 L1 git add .");
-}
-
-#[test]
-fn the_same_step_for_the_third_time_pauses() {
-    let mut bench = begun();
-    for _ in 0..2 {
-        let action = bench.proposes(&["git status"]);
-        bench.exits(action, 0);
-    }
-    let why = "The model proposed the same step three times: `git status`.";
-    assert_eq!(line(&bench.proposes(&["git status"])), format!("pause: {why}"));
-    assert_eq!(line(&bench.decides(Decision::Approve)), "run git status");
-}
-
-#[test]
-fn another_step_in_between_breaks_the_loop() {
-    let mut bench = begun();
-    for _ in 0..4 {
-        let action = bench.proposes(&["ls", "pwd"]);
+    for n in 0..9 {
+        let action = bench.proposes(&["ls", "pwd", &format!("cat f{n}")]);
+        let action = bench.exits(action, 0);
         let action = bench.exits(action, 0);
         assert_eq!(line(&bench.exits(action, 0)), "call");
     }
 }
 
 #[test]
-fn a_step_that_gave_the_same_result_four_times_pauses_whatever_was_in_between() {
+fn a_step_that_nobody_can_approve_is_not_called_rejected() {
     let mut bench = begun();
-    for _ in 0..4 {
-        let action = bench.proposes(&["ls", "pwd"]);
-        let action = bench.exits(action, 0);
-        bench.exits(action, 0);
-    }
-    let why = "The model proposed `ls` again, which gave the same result four times.";
-    assert_eq!(line(&bench.proposes(&["ls", "pwd"])), format!("pause: {why}"));
-    let mut bench = begun();
-    for _ in 0..5 {
-        let action = bench.proposes(&["ls", "touch a"]);
-        let action = bench.exits(action, 0);
-        let action = if line(&action).starts_with("ask") {
-            bench.decides(Decision::Approve)
-        } else {
-            action
-        };
-        assert_eq!(line(&bench.exits(action, 0)), "call", "a step that writes may change it");
-    }
-}
-
-#[test]
-fn a_step_that_was_rejected_changes_nothing_between_the_same_results() {
-    let mut bench = begun();
-    for _ in 0..4 {
-        let action = bench.proposes(&["ls", "touch a"]);
-        bench.exits(action, 0);
-        assert_eq!(line(&bench.decides(Decision::Reject { word: None })), "call");
-    }
-    let why = "The model proposed `ls` again, which gave the same result four times.";
-    assert_eq!(line(&bench.proposes(&["ls", "touch a"])), format!("pause: {why}"));
-}
-
-#[test]
-fn three_failures_of_one_kind_pause() {
-    let mut bench = begun();
-    for n in 0..3 {
-        let action = bench.proposes(&[&format!("git log -{n}")]);
-        let mut seen = ran(action, Some(128), Outcome::Ran);
-        seen.stderr = "fatal".into();
-        let action = bench.next(TurnInput::Observed(seen));
-        let expected = if n < 2 { "call" } else { "pause: `git` failed three times in a row." };
-        assert_eq!(line(&action), expected);
-    }
-    assert_eq!(line(&bench.decides(Decision::Approve)), "call");
-}
-
-#[test]
-fn three_refusals_pause_whatever_their_reasons() {
-    let mut bench = begun();
-    bench.proposes(&["sudo ls"]);
-    bench.proposes(&["rm -rf /"]);
-    let action = bench.proposes(&["git reset --hard"]);
-    assert_eq!(line(&action), "pause: Three steps in a row were refused.");
-    let action = bench.decides(Decision::Stop);
-    assert_eq!(line(&action), "limit: Three steps in a row were refused.");
-}
-
-#[test]
-fn searches_that_find_nothing_are_not_failures() {
-    let mut bench = begun();
-    for n in 0..4 {
-        let action = bench.proposes(&[&format!("rg word{n}")]);
-        assert_eq!(line(&bench.exits(action, 1)), "call");
-    }
+    bench.proposes(&["git push"]);
+    let remedy = avocet_core::i18n::cli::STEP_SECRET_HINT.into();
+    assert_eq!(line(&bench.decides(Decision::NotAsked { remedy })), "call");
+    let seen = bench.observations().last().expect("a step");
+    let told = note(seen);
+    assert!(told.starts_with("Not run: nobody can be asked. "), "{told}");
+    assert!(told.contains("`--approve-secrets`"), "{told}");
 }
 
 fn budget(most: u64, before: u64) -> Budget {

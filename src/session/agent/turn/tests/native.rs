@@ -102,10 +102,43 @@ fn arguments_that_cannot_be_read_are_reported_and_the_others_run() {
     assert_eq!(line(&action), "call");
     let seen = results(&bench);
     assert!(seen[0].2 && !seen[1].2, "{seen:?}");
-    for _ in 0..2 {
-        assert_eq!(line(&replies(&mut bench, vec![broken.clone()])), "call");
+    for id in ["c", "d"] {
+        let broken = call(id, "exec", r#"{"program":"ls","#);
+        assert_eq!(line(&replies(&mut bench, vec![broken])), "call");
     }
-    assert!(line(&replies(&mut bench, vec![broken])).starts_with("failed: "));
+    assert!(line(&replies(&mut bench, vec![broken])).starts_with("pause: "));
+}
+
+#[test]
+fn faults_of_form_are_answered_with_the_form_and_an_example_and_stop_nothing() {
+    for (name, arguments, expected) in [
+        ("exec", r#"{"command":"ls"}"#, "{\"program\":\"PROGRAM\",\"args\":[\"ARGS\"]}"),
+        ("exec", r#"{"program":"ls","args":3}"#, "\"program\":\"PROGRAM\""),
+        ("file_read", "{}", "{\"path\":\"PATH\"}"),
+        ("file_read", r#"{"path":7}"#, "{\"path\":\"PATH\"}"),
+        ("browser_open", r#"{"url":"x"}"#, "exec, file_read"),
+        ("", "{}", "exec, file_read"),
+    ] {
+        let mut bench = native();
+        let blocks = vec![call("a", name, arguments), exec("b", "ls", &[])];
+        let action = replies(&mut bench, blocks);
+        assert_eq!(line(&action), "run ls", "{name}");
+        assert_eq!(line(&bench.exits(action, 0)), "call");
+        let seen = results(&bench);
+        assert!(seen[0].2 && seen[0].1.contains(expected), "{name}: {seen:?}");
+        assert!(!seen[1].2, "{name}: {seen:?}");
+    }
+}
+
+#[test]
+fn many_faults_in_a_row_bring_nothing_and_pause() {
+    let mut bench = native();
+    let mut faulty = |n: usize| {
+        let arguments = format!("{{\"n\":{n}}}");
+        line(&replies(&mut bench, vec![call(&format!("c{n}"), "exec", &arguments)]))
+    };
+    assert!((0..5).all(|n| faulty(n) == "call"));
+    assert!((5..10).any(|n| faulty(n).starts_with("pause: ")));
 }
 
 #[test]
@@ -143,6 +176,26 @@ fn steps_in_the_other_dialect_are_understood_and_ask() {
     // What was not offered as tools goes back as text: servers refuse calls without tools.
     let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
     assert!(bench.history().iter().all(|message| message.blocks.iter().all(is_text)));
+}
+
+#[test]
+fn calls_that_are_written_as_text_run_like_others_and_stay_calls() {
+    for text in [
+        r#"{"name":"file_read","arguments":{"path":"src/a.rs","from":0,"to":-1}}"#,
+        "I look.\n<tool_call>\n<function=file_read>\n<parameter=path>\nsrc/a.rs\n</parameter>\n</function>\n</tool_call>",
+    ] {
+        let mut bench = native();
+        let action = bench.says(text);
+        assert!(line(&action).starts_with("run file.read"), "{text}: {}", line(&action));
+        assert_eq!(line(&bench.exits(action, 0)), "call");
+        assert_eq!(bench.history()[1].calls().count(), 1, "{text}");
+        assert_eq!(results(&bench).len(), 1, "{text}");
+    }
+    let mut bench = native();
+    let risky = r#"{"name":"exec","arguments":{"program":"git","args":["push"]}}"#;
+    assert!(line(&bench.says(risky)).starts_with("ask 1/1 L1"), "it is judged like any other");
+    let unknown = r#"{"name":"launch","arguments":{"program":"x"}}"#;
+    assert_eq!(line(&native().says(unknown)), "call", "a fault is not worth a question");
 }
 
 #[test]
