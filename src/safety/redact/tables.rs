@@ -10,7 +10,7 @@ const CELLS: usize = 64;
 const HEADING: usize = 400;
 
 /// How the cells of a row are told apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ruling {
     Mark(char),
     /// Two blanks or more.
@@ -20,41 +20,56 @@ enum Ruling {
 const RULINGS: [Ruling; 5] =
     [Ruling::Mark('|'), Ruling::Mark('\t'), Ruling::Mark(','), Ruling::Mark(';'), Ruling::Blanks];
 
+/// How the cells of a table are told apart, the columns that hold secrets, and how many there are.
+#[derive(Clone, Debug)]
+struct Heading {
+    ruling: Ruling,
+    columns: Vec<SecretColumn>,
+    count: usize,
+}
+
+#[derive(Clone, Debug)]
+struct SecretColumn {
+    class: NameClass,
+    index: usize,
+    /// Where its name begins in the heading.
+    place: usize,
+}
+
 pub(super) fn find_in_tables(text: &str, hits: &mut Vec<SecretSpan>) {
     let mut at = 0;
-    let mut table: Option<(Ruling, Vec<(NameClass, usize, usize)>, usize)> = None;
+    let mut table: Option<Heading> = None;
     for line in text.split_inclusive('\n') {
         let begin = at;
         at += line.len();
         let line = line.trim_end();
-        if let Some((ruling, columns, count)) = &table {
+        if let Some(heading) = &table {
             if is_rule(line) {
                 continue;
             }
-            let cells = cells(line, *ruling);
-            if cells.len() == *count {
-                hits.extend(columns.iter().filter_map(|(class, column, _)| {
-                    secret_in(line, cells.get(*column)?, *class, begin)
-                }));
-                continue;
-            }
+            let cells = cells(line, heading.ruling);
+            let is_row = cells.len() == heading.count;
             // An empty cell leaves no trace among blanks: the place tells.
-            if *ruling == Ruling::Blanks && cells.len() > 1 {
-                hits.extend(columns.iter().filter_map(|(class, _, place)| {
-                    let cell = cells.iter().find(|cell| cell.start == *place)?;
-                    secret_in(line, cell, *class, begin)
+            if is_row || heading.ruling == Ruling::Blanks && cells.len() > 1 {
+                hits.extend(heading.columns.iter().filter_map(|column| {
+                    let cell = if is_row {
+                        cells.get(column.index)?
+                    } else {
+                        cells.iter().find(|cell| cell.start == column.place)?
+                    };
+                    secret_in(line, cell, column.class, begin)
                 }));
                 continue;
             }
             table = None;
         }
-        if let Some(columns) = heading(line) {
-            table = Some(columns);
+        if let Some(heading) = heading(line) {
+            table = Some(heading);
         }
     }
 }
 
-fn heading(line: &str) -> Option<(Ruling, Vec<(NameClass, usize, usize)>, usize)> {
+fn heading(line: &str) -> Option<Heading> {
     if line.len() > HEADING || !names::may_name_secret(line) {
         return None;
     }
@@ -67,11 +82,13 @@ fn heading(line: &str) -> Option<(Ruling, Vec<(NameClass, usize, usize)>, usize)
         names.iter().all(|name| is_name(name)).then_some(())?;
         let columns = names.iter().zip(&cells).enumerate();
         let columns: Vec<_> = columns
-            .filter_map(|(at, (name, cell))| {
-                Some((names::classify(&name.replace(' ', "_"))?, at, cell.start))
+            .filter_map(|(index, (name, cell))| {
+                let class = names::classify(&name.replace(' ', "_"))?;
+                Some(SecretColumn { class, index, place: cell.start })
             })
             .collect();
-        (!columns.is_empty()).then_some((*ruling, columns, cells.len()))
+        let count = cells.len();
+        (!columns.is_empty()).then_some(Heading { ruling: *ruling, columns, count })
     })
 }
 

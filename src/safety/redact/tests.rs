@@ -112,11 +112,10 @@ const BEGINNINGS: &[&str] = &[
 
 /// Puts digits in the place of `{a:8}`.
 fn fill(mut text: String, (sign, digits): (&str, String)) -> String {
-    while let Some(at) = text.find(sign) {
-        let (len, _) = text[at + sign.len()..].split_once('}').unwrap();
-        let end = at + sign.len() + len.len() + 1;
-        let len: usize = len.parse().unwrap();
-        text.replace_range(at..end, &digits[..len.min(digits.len())]);
+    while let Some((before, rest)) = text.split_once(sign) {
+        let (len, after) = rest.split_once('}').unwrap();
+        let digits: String = digits.chars().take(len.parse().unwrap()).collect();
+        text = format!("{before}{digits}{after}");
     }
     text
 }

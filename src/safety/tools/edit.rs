@@ -123,7 +123,10 @@ fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edite
     }
     if edit.old.is_empty() {
         if let Some(at) = edit.anchor.as_ref().and_then(|anchor| anchor.insertion(text)) {
-            return Ok(Edited { text: replace(text, &[at..at], &edit.new), note: None });
+            return Ok(Edited {
+                text: replace(text, std::slice::from_ref(&(at..at)), &edit.new),
+                note: None,
+            });
         }
         if !text.is_empty() {
             return Err(words::EDIT_EMPTY_OLD.with("n", number).into());

@@ -15,7 +15,7 @@ pub struct InputError {
     /// More of it for the model: regions of files, as text.
     pub detail: String,
     /// The file that is not there: others beside it may be meant.
-    pub missing: Option<ResolvedPath>,
+    pub missing: Option<Box<ResolvedPath>>,
     /// A field is missing or of the wrong kind, or there is no such tool: nothing was judged.
     pub is_form: bool,
 }
@@ -27,7 +27,7 @@ impl InputError {
     }
 
     pub fn no_file(spot: ResolvedPath) -> InputError {
-        InputError { missing: Some(spot.clone()), ..spot.say(words::TOOL_NO_FILE).into() }
+        InputError { missing: Some(Box::new(spot.clone())), ..spot.say(words::TOOL_NO_FILE).into() }
     }
 }
 
