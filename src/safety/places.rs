@@ -88,7 +88,7 @@ pub const SYSTEM: &[&str] = &[
     "/var/cache/apt/srcpkgcache.bin", "/var/lib/rpm", "/var/lib/pacman", "/var/lib/apk",
     "/var/lib/texmf", "/var/lib/ghc", "/var/lib/gems", "/var/lib/dbus/machine-id",
     "/var/lib/command-not-found", "/var/lib/ca-certificates", "/run/systemd/resolve", "/run/resolvconf",
-    "/run/NetworkManager/resolv.conf", "/run/nscd", "/run/utmp",
+    "/run/NetworkManager/resolv.conf", "/run/nscd", "/run/utmp", "/var/log/wtmp", "/var/log/lastlog",
 ];
 
 /// Those of them whose files anybody may read: libraries with their sources, documentation. The

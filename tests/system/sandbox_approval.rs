@@ -172,7 +172,8 @@ async fn a_read_only_command_says_it_writes_only_in_a_temporary_folder() {
     assert_eq!(client.ending().await, TurnOutcome::Done);
 }
 
-const MAKES: &str = "---\ntitle: makes a file\n---\n$exec: {id: exec, args: {program: touch, args: [../outside/new]}}\n";
+const MAKES: &str =
+    "---\ntitle: makes a file\n---\n$exec: {id: exec, args: {program: sh, args: [make.sh]}}\n";
 
 #[tokio::test]
 async fn a_script_step_blocked_by_the_sandbox_asks_again() {
@@ -182,6 +183,7 @@ async fn a_script_step_blocked_by_the_sandbox_asks_again() {
             return skip(Reason::NoSandbox);
         };
         std::fs::write(ground.ws().join("makes.ai.yaml"), MAKES).unwrap();
+        std::fs::write(ground.ws().join("make.sh"), "touch ../outside/new").unwrap();
         let trusted = vec![ground.ws()];
         parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],

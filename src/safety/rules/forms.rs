@@ -245,7 +245,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
     here(Spec::read("lspci").flags("-v -vv -vvv -k -n -nn -t -m -mm -D -b").values("-s=text -d=text").operands(No), &[]),
     here(Spec::read("lsusb").flags("-v -t").values("-s=text -d=text").operands(No), &[]),
-    here(Spec::read("lsb_release").flags("-a -d -i -r -c -s -v --all --description --id --release --codename --short --version").operands(No).starts(&["python3", "getopt", "cut", "sed"]), &[]),
+    here(Spec::read("lsb_release").flags("-a -d -i -r -c -s -v --all --description --id --release --codename --short --version").operands(No).starts(&["python3", "getopt", "cut", "sed", "tr"]), &[]),
     here(Spec::read("sw_vers findmnt ipcs").flags("-productName -productVersion -buildVersion -l -a -J -t -u -p -s -m -q --json --list --all").operands(No), &[]),
 
     // git. An included settings file is a file of its own, and may be anywhere.

@@ -84,30 +84,32 @@ pub(super) fn sweep(
 /// Stops a step's processes, until no new one appears: a chain in which each starts the next and
 /// ends would outrun signals that kill what was listed.
 fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &DaemonRule) {
-    let (mut seen, mut spared) = (BTreeSet::new(), BTreeSet::new());
+    let (mut seen, mut spared, mut kept_groups) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::from([0]));
     let ours = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    let stop = |pid: i32| Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::STOP));
     let mut quiet = 0;
     for _ in 0..STOPS {
-        let mut found = false;
-        for process in members(&scan_descendants(own), own, leader, &marked) {
-            if process.zombie || !seen.insert(process.pid) {
-                continue;
-            }
-            if spared.contains(&process.parent) || daemon_name(process.pid, rule).is_some() {
+        let mut new = members(&scan_descendants(own), own, leader, &marked);
+        new.retain(|process| seen.insert(process.pid));
+        for process in &new {
+            let is_daemon = || daemon_name(process.pid, rule).is_some();
+            if spared.contains(&process.parent) || !process.zombie && is_daemon() {
                 spared.insert(process.pid);
-                continue;
-            }
-            found = true;
-            if let Some(pid) = Pid::from_raw(process.pid) {
-                let _ = kill_process(pid, Signal::STOP);
-            }
-            // None can be started in a group while a signal is sent to all of it.
-            let group = Pid::from_raw(process.group);
-            if let Some(group) = group.filter(|_| process.session != ours && spared.is_empty()) {
-                let _ = kill_process_group(group, Signal::STOP);
+                kept_groups.insert(process.group);
             }
         }
-        quiet = if found { 0 } else { quiet + 1 };
+        new.retain(|process| !spared.contains(&process.pid));
+        for process in &new {
+            stop(process.pid);
+            // None can be started in a group while a signal is sent to all of it, and one that has
+            // ended names the group of the one that it started.
+            let group = Pid::from_raw(process.group);
+            if process.session != ours && !kept_groups.contains(&process.group) {
+                let _ = group.map(|group| kill_process_group(group, Signal::STOP));
+            }
+        }
+        quiet = if new.is_empty() { quiet + 1 } else { 0 };
         if quiet == 2 {
             return;
         }
