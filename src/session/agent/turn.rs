@@ -35,7 +35,6 @@ mod wall;
 
 use limits::TurnLimits;
 use preapproval::{Preapproved, RemainingSteps};
-use reply::fault_of;
 use transcript::TurnMessages;
 
 /// The initial data of a turn.
@@ -323,14 +322,16 @@ impl Turn {
             Verdict::Run(cleared) if interaction::is_interaction(cleared.assessment()) => {
                 self.interact(&cleared, scene)
             }
-            Verdict::Run(cleared) if let Some(fault) = fault_of(cleared.assessment()) => {
+            Verdict::Run(cleared)
+                if let Some(fault) = interaction::fault_of(cleared.assessment()) =>
+            {
                 self.record_fault(cleared.assessment(), fault, scene)
             }
             Verdict::Run(cleared) if self.batch.keeps_change(cleared.assessment()) => {
                 self.ask_about(cleared.into_needs_approval(), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
-            Verdict::Ask(held) if let Some(fault) = fault_of(held.assessment()) => {
+            Verdict::Ask(held) if let Some(fault) = interaction::fault_of(held.assessment()) => {
                 self.record_fault(held.assessment(), fault, scene)
             }
             // A step that cannot start is not worth a question.

@@ -14,6 +14,14 @@ pub(super) fn is_interaction(judged: &Assessment) -> bool {
     matches!(judged.task, Some(ToolTask::Ask(_) | ToolTask::Plan(_)))
 }
 
+/// The fault in the form of a step, which nothing has to judge or to run.
+pub(super) fn fault_of(judged: &Assessment) -> Option<LocalizedText> {
+    match &judged.task {
+        Some(ToolTask::Fault(fault)) if fault.is_form => Some(fault.say.clone()),
+        _ => None,
+    }
+}
+
 impl Turn {
     pub(super) fn interact(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> TurnAction {
         let judged = cleared.assessment();

@@ -17,7 +17,7 @@ use avocet_core::protocol::{
     Truncation, TurnOutcome,
 };
 use avocet_model::ModelReply;
-use avocet_safety::{self as safety, Assessment, PolicyContext, ToolTask, Verdict};
+use avocet_safety::{self as safety, Assessment, PolicyContext, Verdict};
 
 impl Turn {
     pub(super) fn handle_reply(
@@ -374,14 +374,6 @@ impl Turn {
         if !self.batch.todo.front().is_some_and(refused) {
             self.emit(Event::Notice(Notice::warning(say)));
         }
-    }
-}
-
-/// The fault in the form of a step, which nothing has to judge or to run.
-pub(super) fn fault_of(judged: &Assessment) -> Option<LocalizedText> {
-    match &judged.task {
-        Some(ToolTask::Fault(fault)) if fault.is_form => Some(fault.say.clone()),
-        _ => None,
     }
 }
 
