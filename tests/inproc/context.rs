@@ -549,11 +549,9 @@ async fn open_plan_items_are_sent_with_every_request_until_they_are_done() {
     talk.model.will(planned(&[("read it", "done"), ("mend it", "doing"), (&secret, "pending")]));
     talk.turn("plan it").await;
     let pinned = |sent: &[Message]| {
-        let system = sent.iter().filter(|message| message.role == Role::System);
-        let plan = system.filter_map(|message| {
-            message.text().split_once("Your plan, ").map(|(_, plan)| plan.to_owned())
-        });
-        plan.collect::<String>()
+        // Behind everything else, so that a new plan changes nothing that was sent before.
+        let last = sent.last().expect("a message").text();
+        last.split_once("Your plan, ").map(|(_, plan)| plan.to_owned()).unwrap_or_default()
     };
     // In the turn itself already, and long after it was summed up.
     assert!(pinned(&talk.model.last()).contains("- mend it\n- rotate ‹secret:key"));
@@ -584,8 +582,8 @@ async fn the_longest_plan_is_truncated_to_fit() {
     talk.turn("next").await;
     let sent = talk.model.last();
     assert!(messages_size(&sent).fits(Bounds::default().room));
-    let system = sent.iter().find(|message| message.text().contains("Your plan, ")).unwrap();
-    assert!(system.text().len() < 4 * 1024, "{}", system.text().len());
+    let last = sent.iter().find(|message| message.text().contains("Your plan, ")).unwrap();
+    assert!(last.text().len() < 4 * 1024, "{}", last.text().len());
 }
 
 #[tokio::test]

@@ -454,22 +454,20 @@ impl History {
         self.plans.drain(..over);
     }
 
-    /// The pinned part: the summary, and the open items of the newest plan, unless the messages
-    /// show it as it was sent.
-    pub(super) fn pinned_text(&self, dialect: Dialect) -> String {
-        let mut out = self.summary.text();
+    /// The summary of what is not sent any more.
+    pub(super) fn summary_text(&self) -> String {
+        self.summary.text()
+    }
+
+    /// The open items of the newest plan, unless the messages show it as it was sent.
+    pub(super) fn plan_text(&self, dialect: Dialect) -> String {
         // A turn that runs is not yet in here, and shows its plan itself.
         let is_shown = |turn: u64| {
             let mut sent = self.recent.iter().filter(|past| !past.sent.is_empty());
             dialect == Dialect::Tools && (turn > self.last || sent.any(|past| past.turn == turn))
         };
         let plan = self.plans.back().filter(|plan| !is_shown(plan.turn));
-        let open = plan.map(OpenPlan::text).unwrap_or_default();
-        if !open.is_empty() {
-            let before = if out.is_empty() { "" } else { "\n" };
-            out.push_str(&format!("{before}{open}"));
-        }
-        out
+        plan.map(OpenPlan::text).unwrap_or_default()
     }
 
     /// The open items of the plan that the running turn made; empty if there are none.

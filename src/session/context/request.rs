@@ -10,7 +10,9 @@ use super::history::History;
 use super::message_size::{JOINT, message_size, messages_size};
 use super::shorten;
 use super::size::{ContextSize, cut_to_fit};
-use super::window::{self, Bounds, ContextUsage, RequestParts, Section, leading_messages};
+use super::window::{
+    self, Bounds, ContextUsage, RequestParts, Section, append_plan, leading_messages, plan_part,
+};
 use avocet_core::protocol::{Dialect, Message, Role};
 
 /// Room is made in steps of this part of it.
@@ -32,6 +34,7 @@ fn verbatim(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextUs
     let mut ledger = ContextUsage { room: bounds.room, ..ContextUsage::default() };
     let mut left = bounds.room;
     let mut out = leading_messages(parts, bounds, &mut left, &mut ledger);
+    let plan = plan_part(parts, bounds, &mut left, &mut ledger);
     let past = past_messages(parts.history, Dialect::Tools);
     let own = past.len();
     let all: Vec<Message> = past.into_iter().chain(parts.turn.iter().cloned()).collect();
@@ -49,13 +52,16 @@ fn verbatim(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextUs
             Some(_) | None => out.push(message),
         }
     }
+    append_plan(&mut out, plan);
     (out, ledger)
 }
 
 /// What takes room in every request of a turn: what comes before the past turns, and those.
 pub fn measure(parts: RequestParts<'_>, bounds: Bounds) -> (ContextSize, ContextSize) {
     let mut left = bounds.room;
-    leading_messages(parts, bounds, &mut left, &mut ContextUsage::default());
+    let ledger = &mut ContextUsage::default();
+    leading_messages(parts, bounds, &mut left, ledger);
+    plan_part(parts, bounds, &mut left, ledger);
     let past = messages_size(&past_messages(parts.history, bounds.dialect));
     (bounds.room.saturating_sub(left), past)
 }

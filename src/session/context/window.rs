@@ -12,7 +12,7 @@ pub use super::history::{History, TurnPosition, TurnRecord};
 use super::message_size::{ENVELOPE, JOINT, content_size, message_size, messages_size};
 use super::shorten;
 use super::size::{ContextSize, cut_to_fit};
-use avocet_core::protocol::{Dialect, Message, Role};
+use avocet_core::protocol::{ContentBlock, Dialect, Message, Role};
 
 /// The limits of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +130,7 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
     let mut ledger = ContextUsage { room, ..ContextUsage::default() };
     let mut left = room;
     let mut out = leading_messages(parts, bounds, &mut left, &mut ledger);
+    let plan = plan_part(parts, bounds, &mut left, &mut ledger);
     let turn = fit_turn(parts.turn, left);
     let taken = messages_size(&turn);
     left = left.saturating_sub(taken);
@@ -144,7 +145,38 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
             Some(_) | None => out.push(message),
         }
     }
+    append_plan(&mut out, plan);
     (out, ledger)
+}
+
+/// The open items of the plan. They change often, so they are the end of a request: what is before
+/// them stays the same from one request to the next.
+pub(super) fn plan_part(
+    parts: RequestParts<'_>,
+    bounds: Bounds,
+    left: &mut ContextSize,
+    ledger: &mut ContextUsage,
+) -> String {
+    let whole = parts.history.plan_text(bounds.dialect);
+    if whole.is_empty() {
+        return whole;
+    }
+    let share = bounds.room.fraction(10).component_min(left.fraction(2)).saturating_sub(ENVELOPE);
+    let text = cut_to_fit(&whole, share, shorten::cut_middle);
+    let taken = content_size(&text);
+    *left = left.saturating_sub(taken);
+    ledger.add(Section::Summary, taken, whole.len().saturating_sub(text.len()));
+    text
+}
+
+/// Puts the plan behind the last message.
+pub(super) fn append_plan(out: &mut Vec<Message>, plan: String) {
+    match out.last_mut() {
+        _ if plan.is_empty() => {}
+        Some(last) if last.has_results() => last.blocks.push(ContentBlock::text(plan)),
+        Some(last) if last.role == Role::User => last.push_text(JOINT, &plan),
+        Some(_) | None => out.push(Message::user(plan)),
+    }
 }
 
 /// Everything before the past turns. It does not depend on the running turn, so that it stays the
@@ -165,7 +197,7 @@ pub(super) fn leading_messages(
     out
 }
 
-/// The prompt followed by the project's instructions, and the summary with the open items.
+/// The prompt followed by the project's instructions, and the summary.
 fn system_messages(
     parts: RequestParts<'_>,
     bounds: Bounds,
@@ -189,7 +221,7 @@ fn system_messages(
         prompt.push_str(&notes);
     }
     let mut out = vec![Message::system(prompt)];
-    let whole = parts.history.pinned_text(bounds.dialect);
+    let whole = parts.history.summary_text();
     if !whole.is_empty() {
         let share = room.fraction(10).component_min(left.fraction(2)).saturating_sub(ENVELOPE);
         let text = cut_to_fit(&whole, share, shorten::cut_middle);
