@@ -1389,8 +1389,7 @@ fn change() -> Change {
         added: 2,
         removed: 1,
         diff: DIFF.into(),
-        cut: false,
-        executable: false,
+        ..Change::default()
     }
 }
 
