@@ -87,7 +87,7 @@ enum Stop {
     No,
     /// The model proposed its plan, which is the answer.
     Planned,
-    /// It paused at a limit, and there is no user to continue it.
+    /// It paused at a limit, and no user can continue it.
     Paused,
     Interrupted,
 }
@@ -220,7 +220,7 @@ impl<'a> HeadlessTurn<'a> {
                 vec![]
             }
             Event::Notice(notice) => vec![HeadlessEffect::Tell(StderrLine::Notice(notice.clone()))],
-            // There is no terminal to hand over.
+            // No terminal can be handed over.
             Event::TerminalRequested { ask } => vec![decide(*ask, Decision::Reject { word: None })],
             Event::Compacted(receipt) => stderr_line(receipt.localized()),
             Event::TurnEnded { ending, .. } => self.on_turn_ended(ending),
@@ -357,7 +357,7 @@ impl<'a> HeadlessTurn<'a> {
             Question::Pieces { of, cwd, pieces } => {
                 self.on_template_question(ask, (of, cwd), pieces)
             }
-            // There is no user to inspect a folder.
+            // No user can inspect a folder.
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
                 self.stop = Stop::Paused;

@@ -249,7 +249,7 @@ fn write_conversation(
     // It was masked when it was saved; other secrets may be known by now.
     let mut put = |text: &str| {
         let masked = query.redactor.mask(text);
-        // What controls a terminal is no text; JSON writes it by its number.
+        // What controls a terminal is not text; JSON writes it by its number.
         let plain = match format {
             ExportFormat::Json => masked.into_owned(),
             ExportFormat::Md | ExportFormat::Html => sanitize::clean(&masked, TextSource::Text),

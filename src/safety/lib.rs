@@ -21,6 +21,7 @@ mod launch;
 mod machine;
 mod malformed;
 mod needs;
+mod openings;
 mod paths;
 pub mod places;
 pub mod policy;
@@ -59,10 +60,8 @@ pub use machine::{
     OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
 };
 pub use malformed::is_hidden;
-pub use needs::{
-    GuardedFiles, Needs, keeping_risk, matches_name, opening_risk, sandbox_reasons,
-    with_sandbox_reasons,
-};
+pub use needs::{GuardedFiles, Needs, matches_name};
+pub use openings::{keeping_risk, opening_risk, sandbox_reasons, with_sandbox_reasons};
 pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};
 pub use policy::{
     Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, Terms, ToolRestriction, Unknown,

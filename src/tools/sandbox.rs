@@ -40,8 +40,8 @@ use std::sync::{Arc, OnceLock};
 use super::temp::RunFolder;
 use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
 use avocet_core::protocol::{PageRow, SandboxDenial, SandboxMode, SandboxStatus, StepAction, Tier};
-use avocet_safety::Assessment;
 use avocet_safety::places::UserPath;
+use avocet_safety::{self as safety, Assessment, GuardedFiles};
 
 mod built;
 pub mod denied;
@@ -66,7 +66,7 @@ pub use readable_paths::SandboxPaths;
 
 use built::LayerCache;
 use denied::SandboxBounds;
-use guarded::GuardedState;
+use guarded::{FileGuard, GuardedState, PutBack};
 use landlock::Kernel;
 use profile::Profile;
 use temps::{MadeFolders, StepTempFolder, StepTempFolders};
@@ -79,7 +79,7 @@ pub struct Sandbox {
     found: SandboxTrial,
     layers: LayerCache,
     temps: StepTempFolders,
-    guarded: GuardedState,
+    guarded: Arc<GuardedState>,
 }
 
 /// Whether the sandbox works here: tried out once, for all sessions that share it.
@@ -145,7 +145,7 @@ impl Sandbox {
             found: SandboxTrial::default(),
             layers: built,
             temps: StepTempFolders::default(),
-            guarded: GuardedState::default(),
+            guarded: Arc::default(),
         }
     }
 
@@ -260,6 +260,22 @@ impl Sandbox {
             SandboxMode::Off => SandboxSupport::Unavailable(words::SET_OFF.into()),
             SandboxMode::Work | SandboxMode::Read => probe::detect(self),
         })
+    }
+
+    /// Looks at the guarded files before a step, and puts back what others that run changed. Blocks.
+    pub fn guard_files(
+        self: Arc<Self>,
+        judged: &Assessment,
+        by_hand: bool,
+    ) -> (FileGuard, PutBack) {
+        let needs = &judged.launch.needs;
+        let guarded = if by_hand || needs.system { GuardedFiles::Nothing } else { needs.guarded };
+        let written = judged.launch.writes.iter();
+        let roots = written.chain([&self.paths.workspace]).filter(|root| root.is_absolute());
+        let roots = roots.filter(|root| root.is_dir()).cloned().collect();
+        let state = Arc::clone(&self.guarded);
+        let find = Arc::new(move |root: &Path| self.layers.guarded_paths(root));
+        guarded::begin(find, &state, roots, named_paths(judged), guarded)
     }
 
     /// How this step is to be restricted; `None`: it is not.
@@ -466,6 +482,13 @@ fn read_profile(judged: &Assessment) -> Profile {
         reads_git_settings: git,
         netlink: launch.needs.netlink,
     }
+}
+
+/// Absolute paths among the arguments.
+fn named_paths(judged: &Assessment) -> Vec<PathBuf> {
+    let StepAction::Exec { args, .. } = &judged.step.work else { return Vec::new() };
+    let words = args.iter().filter(|arg| !arg.starts_with('-') && !arg.is_empty());
+    words.map(|arg| safety::absolute(arg, &judged.cwd, &judged.cwd)).collect()
 }
 
 fn not_applied(why: String) -> LocalizedText {

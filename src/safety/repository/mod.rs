@@ -166,7 +166,7 @@ impl RepositorySettings {
         Some(paths?.iter().map(|path| tree.join(path)).collect())
     }
 
-    /// Where a `.git` leads that is no folder of the tree, and what its objects come from: the
+    /// Where a `.git` leads that is not a folder of the tree, and what its objects come from: the
     /// user is asked about these by name.
     pub fn asked_places(&self) -> impl Iterator<Item = &PathBuf> {
         self.outside_links.iter().map(|(_, to)| to).filter(|to| to.parent().is_some())

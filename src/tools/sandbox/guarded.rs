@@ -1,4 +1,4 @@
-//! Puts back what an approved step changed although nobody was asked about it: the settings and
+//! Puts back what an approved step changed without having been asked about it: the settings and
 //! hooks of repositories, and the files that editors, shells and agents follow by themselves. They
 //! act later, outside the sandbox.
 
@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::Sandbox;
 use super::readable_paths::is_recent;
-use avocet_core::protocol::StepAction;
-use avocet_safety::{self as safety, Assessment, GuardedFiles, repository};
+use avocet_safety::{GuardedFiles, repository};
 
-/// The most that is kept, in bytes. What exceeds this is told by its length and time.
+/// The most that is kept, in bytes. What exceeds this is recognised by its length and time.
 const MOST: u64 = 16 * 1024 * 1024;
 /// The most of a folder that is followed as a whole.
 const MOST_FILES: usize = 400;
@@ -22,7 +20,7 @@ const LEVELS: usize = 6;
 /// A change that is longer is not shown as a question.
 const SHOWN: usize = 64 * 1024;
 
-/// How deep the repositories of submodules may lie in each other.
+/// How deeply the repositories of submodules may be nested.
 const DEPTH: usize = 4;
 
 /// The files as they were when the first of the steps that run now began.
@@ -39,9 +37,9 @@ struct RunningSteps {
 }
 
 /// Guards the files for as long as a step runs.
-#[derive(Debug)]
 pub struct FileGuard {
-    sandbox: Arc<Sandbox>,
+    find: Find,
+    state: Arc<GuardedState>,
     guarded: GuardedFiles,
     is_counted: bool,
 }
@@ -50,7 +48,7 @@ pub struct FileGuard {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PutBack {
     pub paths: Vec<PathBuf>,
-    /// The text that stood in a file, to ask whether it is kept.
+    /// The text that a file had, to ask whether it is kept.
     pub texts: Vec<(PathBuf, String)>,
 }
 
@@ -72,31 +70,22 @@ struct KnownFile {
 
 type Files = BTreeMap<PathBuf, KnownFile>;
 
-impl Sandbox {
-    /// Looks at the files before a step, and puts back what others that run changed. Blocks.
-    pub fn guard_files(
-        self: Arc<Self>,
-        judged: &Assessment,
-        by_hand: bool,
-    ) -> (FileGuard, PutBack) {
-        let needs = &judged.launch.needs;
-        let guarded = if by_hand || needs.system { GuardedFiles::Nothing } else { needs.guarded };
-        let find = |root: &Path| self.layers.guarded_paths(root);
-        let mut running = self.guarded.lock();
-        let put_back = running.put_back(&find, GuardedFiles::All);
-        if guarded != GuardedFiles::Nothing || running.count > 0 {
-            running.begin(&find, self.roots(judged), named_paths(judged));
-        }
-        let is_counted = running.count > 0;
-        drop(running);
-        (FileGuard { sandbox: self, guarded, is_counted }, put_back)
+/// Guards them from now on, and puts back what others that run changed. Blocks.
+pub(super) fn begin(
+    find: Find,
+    state: &Arc<GuardedState>,
+    roots: Vec<PathBuf>,
+    named: Vec<PathBuf>,
+    guarded: GuardedFiles,
+) -> (FileGuard, PutBack) {
+    let mut running = state.lock();
+    let put_back = running.put_back(&*find, GuardedFiles::All);
+    if guarded != GuardedFiles::Nothing || running.count > 0 {
+        running.begin(&*find, roots, named);
     }
-
-    fn roots(&self, judged: &Assessment) -> Vec<PathBuf> {
-        let written = judged.launch.writes.iter();
-        let roots = written.chain([&self.paths.workspace]).filter(|root| root.is_absolute());
-        roots.filter(|root| root.is_dir()).cloned().collect()
-    }
+    let is_counted = running.count > 0;
+    drop(running);
+    (FileGuard { find, state: Arc::clone(state), guarded, is_counted }, put_back)
 }
 
 impl FileGuard {
@@ -109,10 +98,9 @@ impl FileGuard {
         if !std::mem::take(&mut self.is_counted) {
             return PutBack::default();
         }
-        let find = |root: &Path| self.sandbox.layers.guarded_paths(root);
-        let mut running = self.sandbox.guarded.lock();
-        let put_back = running.put_back(&find, self.guarded);
-        running.end(&find);
+        let mut running = self.state.lock();
+        let put_back = running.put_back(&*self.find, self.guarded);
+        running.end(&*self.find);
         put_back
     }
 }
@@ -123,14 +111,8 @@ impl Drop for FileGuard {
     }
 }
 
-/// Absolute paths among the arguments.
-fn named_paths(judged: &Assessment) -> Vec<PathBuf> {
-    let StepAction::Exec { args, .. } = &judged.step.work else { return Vec::new() };
-    let words = args.iter().filter(|arg| !arg.starts_with('-') && !arg.is_empty());
-    words.map(|arg| safety::absolute(arg, &judged.cwd, &judged.cwd)).collect()
-}
-
-type Find<'a> = &'a dyn Fn(&Path) -> Vec<PathBuf>;
+/// Finds the files by their names.
+pub(super) type Find = Arc<dyn Fn(&Path) -> Vec<PathBuf> + Send + Sync>;
 
 impl GuardedState {
     fn lock(&self) -> MutexGuard<'_, RunningSteps> {
@@ -140,7 +122,12 @@ impl GuardedState {
 }
 
 impl RunningSteps {
-    fn begin(&mut self, find: Find<'_>, roots: Vec<PathBuf>, named: Vec<PathBuf>) {
+    fn begin(
+        &mut self,
+        find: &dyn Fn(&Path) -> Vec<PathBuf>,
+        roots: Vec<PathBuf>,
+        named: Vec<PathBuf>,
+    ) {
         self.count += 1;
         self.roots.extend(roots);
         self.roots.sort_unstable();
@@ -152,7 +139,7 @@ impl RunningSteps {
         self.files = self.read(find);
     }
 
-    fn end(&mut self, find: Find<'_>) {
+    fn end(&mut self, find: &dyn Fn(&Path) -> Vec<PathBuf>) {
         self.count = self.count.saturating_sub(1);
         if self.count > 0 {
             self.files = self.read(find);
@@ -162,7 +149,7 @@ impl RunningSteps {
         }
     }
 
-    fn read(&self, find: Find<'_>) -> Files {
+    fn read(&self, find: &dyn Fn(&Path) -> Vec<PathBuf>) -> Files {
         let mut reader = Reader { known: &self.files, files: Files::new(), left: MOST };
         for root in &self.roots {
             if is_repository(root) {
@@ -174,7 +161,7 @@ impl RunningSteps {
     }
 
     /// Puts back what changed since.
-    fn put_back(&self, find: Find<'_>, guarded: GuardedFiles) -> PutBack {
+    fn put_back(&self, find: &dyn Fn(&Path) -> Vec<PathBuf>, guarded: GuardedFiles) -> PutBack {
         if guarded == GuardedFiles::Nothing || self.count == 0 {
             return PutBack::default();
         }
@@ -194,7 +181,7 @@ impl RunningSteps {
             .filter(|(path, was, is)| was != is && !is_harmless(path, was.as_ref(), is.as_ref()))
             .filter(|(path, was, _)| was.is_none() || can_be_restored(path))
             .collect();
-        // What was added first: a link may stand where a folder was.
+        // What was added first: a link may have replaced a folder.
         changed.iter().filter(|(_, was, _)| was.is_none()).for_each(|(path, ..)| remove(path));
         for (path, was, is) in changed {
             // Where it cannot be written it is named all the same.
@@ -402,7 +389,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     found.map(|entry| entry.path()).collect()
 }
 
-/// Never through a link: what it leads to is no part of the repository.
+/// Never through a link: what it leads to does not belong to the repository.
 fn remove(path: &Path) {
     let _ = if is_folder(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }

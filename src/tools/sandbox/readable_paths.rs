@@ -258,7 +258,7 @@ impl SandboxPaths {
     }
 }
 
-/// The devices an approved step may write to. `*` at the end stands for any rest.
+/// The devices an approved step may write to. `*` at the end matches any rest.
 pub(super) fn devices(more: &[&str]) -> Vec<PathBuf> {
     let families: Vec<&str> = more.iter().filter_map(|name| name.strip_suffix('*')).collect();
     let of_family = |entry: &PathBuf| {
@@ -430,7 +430,7 @@ fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     Some(plain.map(|entry| entry.path()).take(most.saturating_add(1)).collect())
 }
 
-/// Which file it is, and of one that is no folder also when it was changed.
+/// Which file it is, and of a file also when it was changed.
 fn identity(path: &Path) -> Option<Stamp> {
     let folder = path.is_dir();
     read_stamp(path)

@@ -440,7 +440,16 @@ mod tests {
     use super::*;
 
     fn sample_process(pid: i32, parent: i32, session: i32) -> Process {
-        Process { pid, parent, session, zombie: false, waits: true, threads: 1, since: 0 }
+        Process {
+            pid,
+            parent,
+            group: session,
+            session,
+            zombie: false,
+            waits: true,
+            threads: 1,
+            since: 0,
+        }
     }
 
     #[test]
@@ -449,6 +458,7 @@ mod tests {
         let wanted = Process {
             pid: 42,
             parent: 7,
+            group: 42,
             session: 40,
             zombie: true,
             waits: true,

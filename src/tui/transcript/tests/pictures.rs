@@ -418,8 +418,7 @@ fn a_change_is_shown_after_its_approval_and_unfolds() {
         added: 30,
         removed: 0,
         diff: format!("--- a.txt\n+++ a.txt\n@@ -0,0 +1,30 @@\n{lines}"),
-        cut: false,
-        executable: false,
+        ..avocet_core::protocol::Change::default()
     };
     let mut screen = Screen::with_events([step_finished(Observation {
         exit_code: Some(0),
