@@ -319,11 +319,7 @@ impl Localize for ModelError {
             ModelError::Rejected { url, status, said } => {
                 with_server_text(with_url(words::REJECTED, url).with("status", *status), said)
             }
-            ModelError::Busy { url, said, after: Some(after) } if after.as_secs() > 60 => {
-                let minutes = after.as_secs().div_ceil(60);
-                with_server_text(with_url(words::BUSY_UNTIL, url).with("minutes", minutes), said)
-            }
-            ModelError::Busy { url, said, after: _ } => server_error(words::BUSY, url, said),
+            ModelError::Busy { url, said, after } => busy(url, said, *after),
             ModelError::Faulty { url, status, said, after: _ } => {
                 with_server_text(with_url(words::FAULTY, url).with("status", *status), said)
             }
@@ -353,6 +349,17 @@ impl Localize for ModelError {
                 in_file(words::SCRIPT_OVER, file).with("count", *count)
             }
         }
+    }
+}
+
+/// A pause of more than a minute is told.
+fn busy(url: &str, said: &str, after: Option<Duration>) -> LocalizedText {
+    match after.map(|after| after.as_secs()).filter(|seconds| *seconds > 60) {
+        Some(seconds) => {
+            let say = with_url(words::BUSY_UNTIL, url).with("minutes", seconds.div_ceil(60));
+            with_server_text(say, said)
+        }
+        None => server_error(words::BUSY, url, said),
     }
 }
 

@@ -57,6 +57,19 @@ struct LaunchPlan {
     index: Option<PathBuf>,
 }
 
+impl LaunchPlan {
+    /// A template means this shell, whatever the user's own is. Files of the home that it would
+    /// read at its start are closed to it.
+    fn use_bash(&mut self) {
+        if let Some(bash) = helper::find_program("bash")
+            && let Some(flag) = self.args.first_mut()
+        {
+            (self.path, *flag) = (bash, "-lc".into());
+            self.args.insert(0, "--noprofile".into());
+        }
+    }
+}
+
 /// Starts a step. Looks nothing up: the path is the one that was judged.
 pub(super) async fn start(
     exec: &Exec,
@@ -86,14 +99,8 @@ pub(super) async fn start(
     if !matches!(plan.streams, ChildStreams::Terminal) {
         setup.environment.replace_editor(&mut plan.variables);
     }
-    if is_piece
-        && let Some(bash) = helper::find_program("bash")
-        && let Some(flag) = plan.args.first_mut()
-    {
-        // A template means this shell, whatever the user's own is. Files of the home that it
-        // would read at its start are closed to it.
-        (plan.path, *flag) = (bash, "-lc".into());
-        plan.args.insert(0, "--noprofile".into());
+    if is_piece {
+        plan.use_bash();
     }
     if matches!(care, EnvironmentKind::Automatic)
         && matches!(judged.step.work, StepAction::Exec { .. })

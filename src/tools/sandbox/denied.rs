@@ -355,7 +355,11 @@ mod tests {
             format!("EACCES: permission denied, mkdir '{}'", field.at("out/app").display()),
             format!("open {}: permission denied", field.at("out/app/cache/x.json").display()),
         ] {
-            assert_eq!(field.denied(&words).unwrap().writes, [wanted.clone()], "{words}");
+            assert_eq!(
+                field.denied(&words).unwrap().writes,
+                std::slice::from_ref(&wanted),
+                "{words}"
+            );
         }
     }
 
