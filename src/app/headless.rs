@@ -191,7 +191,7 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
     Ok(line::submit_op(parts, str::to_owned))
 }
 
-/// Standard input. One that is open and silent is said: nothing comes where the rest of the message
+/// Standard input. For one that is open and silent there is a notice: nothing comes where the rest of the message
 /// is given, and else it is waited for.
 fn open_stdin(startup: &Startup, has_message: bool) -> Result<Box<dyn io::Read + Send>, Exit> {
     let on_silence = || {

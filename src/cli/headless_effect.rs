@@ -88,7 +88,7 @@ pub(super) fn pause_hint(why: &LocalizedText) -> Phrase {
     if loops.contains(&why.phrase()) { w::PAUSED_LOOP_HINT } else { w::PAUSED_HINT }
 }
 
-/// The decision where nobody can make one, with what else there is to do.
+/// The decision where no user can make one, with what else there is to do.
 pub(super) fn not_asked(remedy: impl Into<LocalizedText>) -> Decision {
     Decision::NotAsked { remedy: remedy.into() }
 }

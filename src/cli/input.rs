@@ -54,7 +54,7 @@ pub fn open(
             head.truncate(length);
             Box::new(io::Cursor::new(head).chain(input)) as Box<dyn Read + Send>
         });
-        // Nobody waits for it any more.
+        // The wait for it has ended.
         let _ = to.send(read);
     });
     let read = match first.recv_timeout(patience) {

@@ -352,7 +352,7 @@ impl Localize for ModelError {
     }
 }
 
-/// A pause of more than a minute is told.
+/// A pause of more than a minute is part of the message.
 fn busy(url: &str, said: &str, after: Option<Duration>) -> LocalizedText {
     match after.map(|after| after.as_secs()).filter(|seconds| *seconds > 60) {
         Some(seconds) => {

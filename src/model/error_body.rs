@@ -173,7 +173,7 @@ fn named_window(text: &str) -> Option<u64> {
     WINDOWS.iter().find_map(number)
 }
 
-/// What stands before that number.
+/// What precedes that number.
 const WINDOWS: &[&str] = &[
     "context length is",
     "context length of",

@@ -232,7 +232,7 @@ impl Tries {
         }
         self.until = None;
         match advice {
-            // Nobody waits that long; the error says when to come back.
+            // No user waits that long; the error says when to come back.
             RetryAdvice::Soon(Some(asked)) if asked > self.policy.cap => (None, 0),
             RetryAdvice::Soon(asked) => {
                 let own = self.pauses.next();

@@ -54,7 +54,7 @@ impl Workspace {
         self.contains(path) || self.readable.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Whether the names in a folder outside are no secret: those around the workspace, but
+    /// Whether the names in a folder outside are harmless: those around the workspace, but
     /// for the home, and those of the system.
     pub fn can_list(&self, folder: &Path) -> bool {
         let is_around = self.workspace.ancestors().any(|above| above == folder);

@@ -1,7 +1,7 @@
 //! Decides what a step needs beyond the workspace.
 //!
 //! A cache is writable for a row that names it, wherever the command is in the step. All
-//! else belongs to one command, never to the line it stands in: homes of programs,
+//! else belongs to one command, never to the line it is part of: homes of programs,
 //! credentials, devices, secret variables and a run without the sandbox are for a step that
 //! *is* that program, started directly, and starts nothing else by its arguments.
 
@@ -184,7 +184,7 @@ fn is_configured(name: &str, given: &[String]) -> bool {
                 // Many programs take the beginning of a word.
                 !long.is_empty() && words.split(' ').any(|word| word.starts_with(long))
             }
-            // Letters can stand together: `-vo`.
+            // Letters can be joined: `-vo`.
             (None, Some(short)) => short.contains(|c: char| letters.contains(c)),
             (None, None) => false,
         })

@@ -290,7 +290,7 @@ fn is_public(path: &Path) -> bool {
     PUBLIC.iter().any(|public| path == Path::new(public))
 }
 
-/// Whether it is a file to look things up in, and nobody's own: of the system's libraries, of a
+/// Whether it is a file to look things up in, and belongs to no user: of the system's libraries, of a
 /// toolchain, of the sources of a dependency. The sandbox opens these places to every step.
 fn is_reference(path: &Path, place: &Workspace) -> bool {
     let holds = |folder: &Path| {

@@ -100,7 +100,7 @@ pub const LIBRARIES: &[&str] = &[
     "/lib", "/lib32", "/lib64", "/nix/store",
 ];
 
-/// Folders whose names are no secret.
+/// Folders whose names are harmless.
 #[rustfmt::skip]
 pub const LISTED: &[&str] = &[
     "/", "/tmp", "/private/tmp", "/var/tmp", "/private/var/tmp", "/opt", "/usr", "/usr/bin", "/usr/sbin", "/usr/local",

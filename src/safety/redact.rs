@@ -28,13 +28,15 @@ mod lines;
 mod names;
 mod shapes;
 mod tables;
+mod values;
 mod vault;
 mod view;
 mod words;
 
-use shapes::{RequiredSuffix, SHAPES, SecretPattern, SecretSpan};
+use shapes::{RequiredSuffix, SHAPES, SecretPattern};
+use values::SecretSpan;
 use vault::{MARK, OLD_MARK, Vault};
-use view::View;
+use view::SeenText;
 
 /// Shorter values are too likely to be ordinary words.
 const SHORTEST: usize = 8;
@@ -308,7 +310,7 @@ impl Redactor {
     /// The ranges to mask, in order, without overlaps. Looked for in what can be seen of the
     /// text, so that colours between its letters hide no secret.
     fn secret_spans(&self, text: &str) -> Vec<SecretSpan> {
-        match View::visible(text) {
+        match SeenText::visible(text) {
             Some(view) => merge_spans(view.originals(self.visible_spans(&view.text))),
             None => self.visible_spans(text),
         }
@@ -316,13 +318,13 @@ impl Redactor {
 
     fn visible_spans(&self, text: &str) -> Vec<SecretSpan> {
         let mut hits = self.unsplit_spans(text);
-        if let Some(view) = View::unwrapped(text) {
+        if let Some(view) = SeenText::unwrapped(text) {
             let split = view.only_split(self.unsplit_spans(&view.text));
             let mut split = view.originals(split);
             split.retain(|hit| view::is_wrapped(text, hit, &hits));
             hits.extend(split);
         }
-        if let Some(view) = self.knows_values().then(|| View::compact(text)).flatten() {
+        if let Some(view) = self.knows_values().then(|| SeenText::compact(text)).flatten() {
             let mut known = Vec::new();
             self.find_values(&view.text, &mut known);
             self.find_learned(&view.text, &mut known);
@@ -380,7 +382,7 @@ impl Redactor {
 /// The value of a span: without the colours in it.
 fn secret_in<'t>(text: &'t str, hit: &SecretSpan) -> Cow<'t, str> {
     let secret = text.get(hit.start..hit.end).unwrap_or_default();
-    View::visible(secret).map_or(Cow::Borrowed(secret), |view| Cow::Owned(view.text))
+    SeenText::visible(secret).map_or(Cow::Borrowed(secret), |view| Cow::Owned(view.text))
 }
 
 /// What shows by itself that it is a secret.
@@ -414,10 +416,10 @@ pub fn is_random(value: &str) -> bool {
     let long = value.len() >= 16 && distinct.len() >= 8;
     let worded = value.chars().all(|c| c.is_ascii_alphabetic() || "_-./: ".contains(c));
     let place = value.starts_with(['/', '~', '.']) || value.contains("://");
-    (long && !worded || value.len() >= 12 && shapes::is_varied(value))
+    (long && !worded || value.len() >= 12 && values::is_varied(value))
         && !place
         && !is_masked(value)
-        && shapes::has_letter_and_digit(value)
+        && values::has_letter_and_digit(value)
 }
 
 /// `ſ` and the sign of Kelvin: small, they are an `s` and a `k`.

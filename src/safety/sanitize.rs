@@ -199,7 +199,7 @@ pub fn clean_styled(text: &str) -> (String, StyleRuns) {
     (out, cleaner.styles.unwrap_or_default())
 }
 
-/// The parts of a text that nobody sees: terminal sequences, control characters and characters
+/// The invisible parts of a text: terminal sequences, control characters and characters
 /// without width; with a backspace, the character that it takes back.
 pub(crate) fn unseen_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();

@@ -58,7 +58,7 @@ pub enum JobMessage {
     },
 }
 
-/// What the model is told of jobs.
+/// What the model reads of jobs.
 #[derive(Clone, Debug, Default)]
 pub struct JobAnswer {
     pub text: String,

@@ -114,7 +114,8 @@ fn a_mistake_that_every_model_would_meet_ends_the_turn() {
     for status in [400, 413, 422] {
         let bench = TestDir::new();
         let error = json!({ "error": { "message": "temperature is too high" } });
-        let first = Server::start(vec![Reply::json(status, &error)]);
+        // What is too long (413) is shortened and sent once more.
+        let first = Server::start(vec![Reply::json(status, &error), Reply::json(status, &error)]);
         let other = Server::start(vec![Reply::chat("I stand in.")]);
         settings(&bench, &first.base_url(), &other.base_url(), "");
         let done = ask(&bench, &["-p", "hello"]);

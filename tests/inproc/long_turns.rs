@@ -247,7 +247,10 @@ fn check(turn: &LongTurn, told: &[Event]) {
     let mut moved = 0;
     for (at, request) in requests.iter().enumerate() {
         if let Some(newest) = at.checked_sub(1) {
-            moved += usize::from(!request.starts_with(&requests[newest]));
+            // As JSON, the plan goes to the end of each request.
+            let plan = usize::from(turn.model.dialect == Dialect::Json);
+            let before = &requests[newest][..requests[newest].len() - plan];
+            moved += usize::from(!request.starts_with(before));
         }
         // All of them would be most of the time of this test.
         if at % 8 != 0 {
@@ -262,8 +265,7 @@ fn check(turn: &LongTurn, told: &[Event]) {
             assert!(has_whole(&all(request), newest), "the newest, request {at}");
         }
     }
-    let plans = usize::from(turn.model.dialect == Dialect::Json);
-    assert_eq!(moved, receipts.len() + plans, "the prefix changes with a compaction only");
+    assert_eq!(moved, receipts.len(), "the prefix changes with a compaction only");
     let told: Vec<&str> = receipts
         .iter()
         .flat_map(|receipt| receipt.shortened.iter().chain(&receipt.summed))

@@ -350,6 +350,7 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("config.A_FLAG", &["config.FOUND_FLAG"]),
     ("context.PART_SUMMARY", &["context.RECEIPT_SUMMARY"]),
     ("protocol.AN_OBJECT", &["protocol.IS_OBJECT"]),
+    ("protocol.NEITHER", &["protocol.NO_SHELL"]),
     ("safety.PROGRAM_ADDED", &["safety.PROGRAM_LISTED"]),
     ("screen.TIER_L1", &["screen.ASK_ASKS"]),
     ("screen.PALETTE_TITLE", &["screen.HINT_COMMANDS"]),

@@ -18,7 +18,6 @@ words! { "protocol":
     TOO_MANY: "`data.commands` has {count} steps; at most {most} are allowed.", "`data.commands` 有 {count} 个步骤，最多允许 {most} 个。";
     BOTH: "`{field}` has both a `program` and a `tool`; it must have exactly one of them.", "`{field}` 同时写了 `program` 和 `tool`，只能写其中一个。";
     NEITHER: "`{field}` has neither a `program` nor a `tool`.", "`{field}` 既没有 `program` 也没有 `tool`。";
-    NO_SHELL: "`{field}` asks for a shell; a step is a `program` with its `args`.", "`{field}` 要求使用 shell；一个步骤只能是 `program` 加 `args`。";
 
     AN_OBJECT: "an object", "对象";
     IS_NULL: "null", "null";

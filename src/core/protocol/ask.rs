@@ -251,7 +251,7 @@ pub enum Decision {
     Fill { values: Vec<String> },
     /// Do not run it; the text, if any, goes to the model.
     Reject { word: Option<String> },
-    /// Nobody can be asked, so it does not run. The text says how it would, and goes to the model.
+    /// No user can be asked, so it does not run. The text says how it would, and goes to the model.
     NotAsked { remedy: LocalizedText },
     /// Leave the state as it is: whether a folder is trusted does not change, and nothing is saved.
     /// For every other question it is a rejection.

@@ -15,7 +15,7 @@ pub struct SandboxDenial {
     pub network: bool,
     /// The sandbox may be why it failed, and nothing is offered: its output names no path, or
     /// one that is not opened on a program's word.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub possible: bool,
 }
 

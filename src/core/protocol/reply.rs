@@ -26,7 +26,7 @@ mod tool_names;
 
 pub use schema::{schema, shared_schema, shared_short_schema, short_schema};
 pub use text_calls::{TextCall, text_calls};
-pub use tool_names::{tool_name, wire_name};
+pub use tool_names::{tool_name, wire_name, with_wire_names};
 
 /// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;

@@ -174,7 +174,7 @@ fn a_step_that_the_sandbox_denied_something_is_approved_by_admins_only() {
     let work = StepAction::exec("python3", &["job.py"]);
     let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
     let rule = avocet_core::protocol::SandboxDenial::RULE.to_owned();
-    // No effect of it reaches beyond the folder: the rule alone tells.
+    // No effect of it reaches beyond the folder: only the rule shows it.
     let risk = Risk { rule, effects: vec![Effect::Network], ..risk(Tier::L1) };
     let question = ask(Question::Step(StepQuestion::new(step, risk, "/w")));
     for choice in ["once", "go", "all", "session"] {

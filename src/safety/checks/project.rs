@@ -69,7 +69,7 @@ pub fn npm_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
     npm_reads(call, tokens, findings);
 }
 
-/// `cargo metadata --no-deps` and its like: no compiler is asked, but the toolchain may be one
+/// `cargo metadata --no-deps` and its like: no compiler is started, but the toolchain may be one
 /// of the project's.
 pub fn cargo_reads(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let odd = operands(tokens).find(|(_, text)| text.starts_with(['.', '/', '~']));
@@ -134,7 +134,7 @@ pub fn jar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findi
     }
 }
 
-/// `git submodule status`: a second git stands in each submodule, without our overrides.
+/// `git submodule status`: a second git runs in each submodule, without our overrides.
 pub fn git_submodules(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let scene = call.ground.scene;
     let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));

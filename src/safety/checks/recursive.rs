@@ -245,7 +245,7 @@ fn set_length(rest: &str) -> Option<usize> {
     }
 }
 
-/// Signs that stand for themselves in every dialect, and those that do after a `\`.
+/// Signs that mean themselves in every dialect, and those that do after a `\`.
 const SPELLED: &str = "_- \"':/=@,;#%&!~";
 const PROTECTED: &str = "-./\":=@,#%&!~$[]*";
 

@@ -48,7 +48,7 @@ pub(super) fn forms(value: &str) -> Vec<String> {
         lower,
     ];
     for shift in 0..3 {
-        // Letters that also depend on what stands before or after do not count.
+        // Letters that also depend on their neighbours do not count.
         let padded = [&vec![b'0'; shift], value.as_bytes()].concat();
         let (from, to) = ((shift * 8).div_ceil(6), padded.len() * 8 / 6);
         for text in [STANDARD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)] {
@@ -81,9 +81,9 @@ fn decode(run: &str) -> Option<String> {
     }
     let alphabet = if run.contains(['-', '_']) { &alphabet::URL_SAFE } else { &alphabet::STANDARD };
     let engine = GeneralPurpose::new(alphabet, LENIENT);
-    // Most runs are no text: that shows at once.
+    // Most runs are not text: that shows at once.
     readable(engine.decode(run.get(..TRIED)?).ok()?)?;
-    // One letter alone is no byte.
+    // One letter alone is not a byte.
     let whole = if run.len() % 4 == 1 { run.get(..run.len() - 1)? } else { run };
     readable(engine.decode(whole).ok()?)
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::shapes::SecretSpan;
+use super::values::SecretSpan;
 
 /// A shorter run of base64 may be a word.
 const RUN: usize = 16;

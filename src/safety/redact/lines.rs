@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::names::{self, NameClass};
-use super::shapes::{self, SecretSpan};
+use super::values::{self, SecretSpan};
 use super::words::{COMMON, GLUE, NOTHING, SCHEMES};
 
 /// A longer name does not count.
@@ -316,7 +316,7 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
     let looked = text.get(..text.floor_char_boundary(LOOKED_AT)).unwrap_or_default();
     let lower = looked.to_ascii_lowercase();
     if looked.is_empty()
-        || shapes::is_placeholder(looked)
+        || values::is_placeholder(looked)
         || is_non_value(&lower)
         || is_path_or_url(looked)
     {
@@ -328,7 +328,7 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
     if looked.contains(char::is_whitespace) {
         return value.quoted && is_passphrase(class, looked);
     }
-    let speaks = shapes::contains_secret_word(looked) || shapes::starts_with_secret_name(&lower);
+    let speaks = values::contains_secret_word(looked) || values::starts_with_secret_name(&lower);
     let look =
         SecretCheck { form, class, value, text: looked, lower: &lower, is_secret_name: speaks };
     match (form, value.quoted) {
@@ -355,7 +355,7 @@ fn is_open_name(name: &str, value: &CandidateValue<'_>) -> bool {
     name == "PWD" && !value.listed || pin && !(digits && (4..=8).contains(&value.text.len()))
 }
 
-/// Several words that are no sentence: `correct horse battery staple`, the words of a wallet.
+/// Several words that do not make a sentence: `correct horse battery staple`, the words of a wallet.
 fn is_passphrase(class: NameClass, text: &str) -> bool {
     let least = match class {
         NameClass::Password => 3,
@@ -369,7 +369,7 @@ fn is_passphrase(class: NameClass, text: &str) -> bool {
     };
     (least..=24).contains(&words().count())
         && words().all(|word| plain(word) && !GLUE.contains(&word))
-        && !shapes::contains_secret_word(text)
+        && !values::contains_secret_word(text)
 }
 
 struct SecretCheck<'a> {
@@ -400,7 +400,7 @@ impl SecretCheck<'_> {
             NameClass::Service => {
                 !names::is_fingerprint(name)
                     && self.text.len() >= 8
-                    && shapes::has_letter_and_digit(self.text)
+                    && values::has_letter_and_digit(self.text)
             }
         }
     }
@@ -410,7 +410,7 @@ impl SecretCheck<'_> {
             NameClass::Password => !self.is_secret_name && !self.is_common(),
             _ => {
                 !self.is_secret_name
-                    && shapes::has_letter_and_digit(self.text)
+                    && values::has_letter_and_digit(self.text)
                     && self.text.len() >= 6
             }
         }
@@ -420,7 +420,7 @@ impl SecretCheck<'_> {
     fn is_field_secret(&self, name: &str) -> bool {
         let bare_word = name == "pass";
         match self.class {
-            NameClass::Password if bare_word => shapes::has_letter_and_digit(self.text),
+            NameClass::Password if bare_word => values::has_letter_and_digit(self.text),
             NameClass::Password => self.value.quoted || self.is_number() && self.text.len() >= 4,
             NameClass::Secret => {
                 self.is_unlike_name(6) || self.text.len() >= 8 && !self.is_number()
@@ -435,7 +435,7 @@ impl SecretCheck<'_> {
     fn is_quoted_secret(&self, name: &str, capitals: bool) -> bool {
         let bare_word = name == "pass";
         match self.class {
-            NameClass::Password if bare_word => shapes::has_letter_and_digit(self.text),
+            NameClass::Password if bare_word => values::has_letter_and_digit(self.text),
             NameClass::Password => true,
             NameClass::Secret => {
                 self.is_unlike_name(6) || self.text.len() >= 8 && self.form != BindingForm::Colon
@@ -462,9 +462,9 @@ impl SecretCheck<'_> {
         let ends = self.value.last || tight;
         match self.class {
             _ if of_npm => self.text.len() >= 6,
-            NameClass::Password if name == "pass" => shapes::has_letter_and_digit(self.text),
+            NameClass::Password if name == "pass" => values::has_letter_and_digit(self.text),
             NameClass::Password => {
-                ends && !is_type(self.text) || shapes::has_letter_and_digit(self.text)
+                ends && !is_type(self.text) || values::has_letter_and_digit(self.text)
             }
             NameClass::Secret => self.is_unlike_name(6),
             NameClass::Key => names::is_opening_key(name) && self.is_unlike_name(8),
@@ -478,14 +478,14 @@ impl SecretCheck<'_> {
     /// `password = hunter2`: in most languages this is a name.
     fn is_spaced_secret(&self) -> bool {
         !self.is_secret_name
-            && (shapes::is_varied(self.text)
-                || self.class == NameClass::Password && shapes::has_letter_and_digit(self.text))
+            && (values::is_varied(self.text)
+                || self.class == NameClass::Password && values::has_letter_and_digit(self.text))
     }
 
     /// Made of what names are not made of, and so long.
     fn is_unlike_name(&self, least: usize) -> bool {
         let text = self.text;
-        text.len() >= least && shapes::has_letter_and_digit(text) && !is_version(text)
+        text.len() >= least && values::has_letter_and_digit(text) && !is_version(text)
             || text.len() >= 16 && !is_separated_words(text)
     }
 
@@ -494,9 +494,9 @@ impl SecretCheck<'_> {
         if self.value.quoted {
             return false;
         }
-        let dotted = text.contains('.') && text.split('.').all(shapes::is_identifier);
+        let dotted = text.contains('.') && text.split('.').all(values::is_identifier);
         let called = self.value.next.is_some_and(|c| "([{<".contains(c));
-        let typed = matches!(self.value.next, Some(',' | ';' | ')')) && shapes::is_identifier(text);
+        let typed = matches!(self.value.next, Some(',' | ';' | ')')) && values::is_identifier(text);
         let typed = typed && !self.value.listed;
         dotted || called || typed || text.contains("::") || text.contains("->")
     }
@@ -552,13 +552,13 @@ pub(super) fn is_common_word(lower: &str) -> bool {
 fn is_path_or_url(text: &str) -> bool {
     let path = ["/", "./", "../", "~/", "\\\\"].iter().any(|start| text.starts_with(start))
         || text.get(1..3).is_some_and(|drive| matches!(drive, ":\\" | ":/"));
-    text.contains("://") || path && !text.split(['/', '\\']).any(shapes::is_varied)
+    text.contains("://") || path && !text.split(['/', '\\']).any(values::is_varied)
 }
 
 /// A type that the language or a library gives: `SecretString`, `str?`.
 fn is_type(text: &str) -> bool {
     let plain = text.trim_end_matches(['?', '!']);
-    plain.len() < text.len() && shapes::is_identifier(plain)
+    plain.len() < text.len() && values::is_identifier(plain)
         || plain.starts_with(|c: char| c.is_ascii_uppercase())
             && plain.chars().all(|c| c.is_ascii_alphanumeric())
             && plain.contains(|c: char| c.is_ascii_lowercase())
@@ -568,7 +568,7 @@ fn is_type(text: &str) -> bool {
 /// Words with marks between them: `end-of-statement`.
 fn is_separated_words(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphabetic() || "_-./:".contains(c))
-        && (text.contains(['_', '-', '.', '/', ':']) || !shapes::changes_case(text))
+        && (text.contains(['_', '-', '.', '/', ':']) || !values::changes_case(text))
 }
 
 /// `v1.2.3`, `2024-01-01`

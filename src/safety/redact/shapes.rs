@@ -7,7 +7,7 @@
 use regex::Regex;
 
 use super::lines;
-use super::names::NameClass;
+use super::values::{SecretSpan, has_letter_and_digit, is_placeholder};
 
 /// One kind of secret. The group `s`, where there is one, is the secret; else all is. A group `n`
 /// is its name.
@@ -67,11 +67,14 @@ impl RequiredSuffix {
             Following::Anything => true,
             Following::Run(of) => is_key_run(rest, of),
             Following::Parts(first, second) => {
-                let rest = rest.split_once('.');
+                let rest = rest.get(..=first + second).and_then(|rest| rest.split_once('.'));
                 rest.is_some_and(|(head, rest)| head.len() == first && is_key_run(rest, second))
             }
             Following::Literal => {
                 let name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+                // Looked at from each word in a long name, all of it would take squared time.
+                let end = rest.char_indices().nth(LONGEST_NAME).map_or(rest.len(), |(at, _)| at);
+                let rest = rest.get(..end).unwrap_or_default();
                 let rest = rest.trim_start_matches(name).trim_start_matches(QUOTES);
                 let value = rest.trim_start_matches([',', '(', ' ', '\t', '\n', '\r']);
                 value.len() < rest.len() && value.starts_with(QUOTES)
@@ -89,32 +92,14 @@ impl RequiredSuffix {
     }
 }
 
+/// The most characters from a word in a name to the quoted text it is given.
+const LONGEST_NAME: usize = 128;
+
 const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
 
 fn is_key_run(text: &str, of: usize) -> bool {
     let key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
     text.bytes().take(of).filter(key).count() == of
-}
-
-/// A secret in a text: byte offsets. `from` is where its name or scheme begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SecretSpan {
-    pub kind: String,
-    pub from: usize,
-    pub start: usize,
-    pub end: usize,
-    /// Its name says that it is one: where it is random, it is one elsewhere too.
-    pub learned: bool,
-}
-
-impl SecretSpan {
-    pub fn new(kind: String, start: usize, end: usize) -> SecretSpan {
-        SecretSpan { kind, from: start, start, end, learned: false }
-    }
-
-    pub fn named(class: NameClass, start: usize, end: usize) -> SecretSpan {
-        SecretSpan { learned: true, ..SecretSpan::new(class.kind().into(), start, end) }
-    }
 }
 
 struct PatternMatch<'t> {
@@ -313,16 +298,6 @@ const COMMAND_HINTS: &[RequiredSuffix] = &[
     word("net user "), word("snmp"), word("plink "), word("pscp "), word("psftp "), word("curl "), word("chpasswd"),
 ];
 
-/// Placeholders for secrets in documentation.
-#[rustfmt::skip]
-const PLACEHOLDERS: &[&str] = &[
-    "your", "example", "xxxx", "****", "....", "placeholder", "changeme", "dummy", "redacted",
-    "insert", "replace", "todo",
-];
-
-/// Names of secrets: a value that is made of them names a secret and is not one itself.
-const NAMES: &[&str] = &["password", "passwd", "secret", "token", "apikey", "api_key", "key"];
-
 /// Adds the matches of one shape in a text.
 pub(super) fn find_matches(
     shape: &SecretPattern,
@@ -391,7 +366,7 @@ fn is_given_literal(found: &PatternMatch<'_>) -> bool {
     let last = name.as_str().rsplit('.').next().unwrap_or_default();
     let sign = if sign.trim_start().starts_with('(') { sign.trim_start() } else { sign };
     let opens = match sign.chars().next() {
-        // `define('DB_PASSWORD', 'x')`: the first words of a list are no values.
+        // `define('DB_PASSWORD', 'x')`: the first words of a list are not values.
         Some('"' | '\'' | '`') => {
             let call = text.trim_end_matches(QUOTES).trim_end().strip_suffix('(');
             call.is_some_and(|call| gives_value(call, found.secret))
@@ -450,67 +425,4 @@ fn is_unlike_word(found: &PatternMatch<'_>) -> bool {
     !is_placeholder(found.secret)
         && !found.secret.starts_with('/')
         && !lines::is_common_word(&found.secret.to_ascii_lowercase())
-}
-
-pub(super) fn is_placeholder(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    lower.starts_with(['$', '<', '{', '%', '‹', '&', '*', '@'])
-        || lower.contains("${")
-        || lower.contains("{{")
-        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
-        || NAMES.contains(&lower.as_str())
-        || matches!(lower.as_str(), "pass" | "pwd" | "user")
-}
-
-/// `access_token`, `password-reset`, `newPassword`: speaks of a secret.
-pub(super) fn contains_secret_word(value: &str) -> bool {
-    let plain = value.chars().all(|c| c.is_ascii_alphabetic() || "_-./: ".contains(c));
-    let mut spaced = String::with_capacity(value.len() * 2);
-    for c in value.chars() {
-        if c.is_ascii_uppercase() {
-            spaced.push(' ');
-        }
-        spaced.push(c.to_ascii_lowercase());
-    }
-    let mut words = spaced.split(|c: char| !c.is_ascii_alphabetic());
-    plain && words.any(|word| NAMES.contains(&word))
-}
-
-/// Begins with the name of a secret and goes on with no more than a number: `token2`.
-pub(super) fn starts_with_secret_name(lower: &str) -> bool {
-    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
-    NAMES.contains(&stem) || ["pass", "pwd", "auth", "jwt"].contains(&stem)
-}
-
-/// Letters and digits both.
-pub(super) fn has_letter_and_digit(value: &str) -> bool {
-    value.contains(|c: char| c.is_ascii_alphabetic())
-        && value.contains(|c: char| c.is_ascii_digit())
-}
-
-/// Long, and changing often between lower case, upper case and digits: variables are not
-/// named like that.
-pub(super) fn is_varied(value: &str) -> bool {
-    let class = |c: char| match c {
-        'a'..='z' => 1,
-        'A'..='Z' => 2,
-        '0'..='9' => 3,
-        _ => 4,
-    };
-    let classes: Vec<u8> = value.chars().map(class).filter(|class| *class < 4).collect();
-    let changes = classes.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    value.len() >= 12 && has_letter_and_digit(value) && changes >= 4
-}
-
-/// `camelCaseLike`: small letters and great ones change often.
-pub(super) fn changes_case(value: &str) -> bool {
-    let letters: Vec<bool> =
-        value.bytes().filter(u8::is_ascii_alphabetic).map(|b| b.is_ascii_uppercase()).collect();
-    letters.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 5
-}
-
-pub(super) fn is_identifier(word: &str) -> bool {
-    let mut chars = word.chars();
-    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '?' || c == '!')
 }

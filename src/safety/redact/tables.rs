@@ -2,14 +2,14 @@
 
 use super::lines;
 use super::names::{self, NameClass};
-use super::shapes::SecretSpan;
+use super::values::SecretSpan;
 use std::ops::Range;
 
 /// The most cells and the longest heading that count.
 const CELLS: usize = 64;
 const HEADING: usize = 400;
 
-/// How the cells of a row are told apart.
+/// What separates the cells of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ruling {
     Mark(char),
@@ -20,7 +20,7 @@ enum Ruling {
 const RULINGS: [Ruling; 5] =
     [Ruling::Mark('|'), Ruling::Mark('\t'), Ruling::Mark(','), Ruling::Mark(';'), Ruling::Blanks];
 
-/// How the cells of a table are told apart, the columns that hold secrets, and how many there are.
+/// What separates the cells of a table, the columns that hold secrets, and how many there are.
 #[derive(Clone, Debug)]
 struct Heading {
     ruling: Ruling,
@@ -92,7 +92,7 @@ fn heading(line: &str) -> Option<Heading> {
     })
 }
 
-/// A heading is a word or a few, and no statement of a language.
+/// A heading is a word or a few, not a statement of a language.
 fn is_name(cell: &str) -> bool {
     cell.len() <= 40
         && cell.split(' ').count() <= 3

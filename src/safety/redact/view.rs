@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use avocet_core::text::chars::is_hidden;
 
-use super::shapes::SecretSpan;
+use super::values::SecretSpan;
 use crate::sanitize;
 
 /// A line that may be wrapped is at least so long.
@@ -14,22 +14,22 @@ const NARROWEST: usize = 20;
 /// Widths at which programs wrap lines: a value that could end with the line goes on.
 const USUAL_WIDTHS: &[usize] = &[60, 64, 70, 72, 76, 78, 79, 80, 100, 120, 132];
 
-pub(super) struct View {
+pub(super) struct SeenText {
     pub text: String,
     /// Where each part begins in it, and in the text it was made of.
     parts: Vec<(usize, usize)>,
 }
 
-impl View {
+impl SeenText {
     /// Without terminal sequences and characters that cannot be seen; `None`: there are none.
-    pub fn visible(text: &str) -> Option<View> {
+    pub fn visible(text: &str) -> Option<SeenText> {
         let control = |byte: u8| byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r');
         let odd = text.bytes().any(control) || !text.is_ascii() && text.contains(is_hidden);
-        odd.then(|| View::without(text, &sanitize::unseen_ranges(text))).flatten()
+        odd.then(|| SeenText::without(text, &sanitize::unseen_ranges(text))).flatten()
     }
 
     /// With wrapped lines joined: lines as long as the longest, where a word goes on in the next.
-    pub fn unwrapped(text: &str) -> Option<View> {
+    pub fn unwrapped(text: &str) -> Option<SeenText> {
         let key = |byte: Option<&u8>| {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-+/=.".contains(byte))
         };
@@ -44,11 +44,11 @@ impl View {
                 ends.push(at - (line.len() - body.len())..at);
             }
         }
-        View::without(text, &ends)
+        SeenText::without(text, &ends)
     }
 
     /// Without blanks and ends of lines.
-    pub fn compact(text: &str) -> Option<View> {
+    pub fn compact(text: &str) -> Option<SeenText> {
         let mut gaps: Vec<Range<usize>> = Vec::new();
         let blanks = text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_whitespace());
         for (at, _) in blanks {
@@ -57,14 +57,14 @@ impl View {
                 _ => gaps.push(at..at + 1),
             }
         }
-        View::without(text, &gaps)
+        SeenText::without(text, &gaps)
     }
 
-    fn without(text: &str, gaps: &[Range<usize>]) -> Option<View> {
+    fn without(text: &str, gaps: &[Range<usize>]) -> Option<SeenText> {
         if gaps.is_empty() {
             return None;
         }
-        let mut view = View { text: String::with_capacity(text.len()), parts: Vec::new() };
+        let mut view = SeenText { text: String::with_capacity(text.len()), parts: Vec::new() };
         let mut at = 0;
         let ends = text.len()..text.len();
         for gap in gaps.iter().chain(std::iter::once(&ends)) {
@@ -102,7 +102,7 @@ impl View {
     }
 }
 
-/// Whether a span of a wrapped text is more than a value that ends with its line, as it stands, and
+/// Whether a span of a wrapped text is more than a value that ends with its line, as it is, and
 /// the first word of the next.
 pub(super) fn is_wrapped(text: &str, span: &SecretSpan, unsplit: &[SecretSpan]) -> bool {
     let end = text.get(span.start..).and_then(|rest| rest.find(['\r', '\n']));

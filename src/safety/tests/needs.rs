@@ -175,7 +175,7 @@ fn a_command_gets_the_places_of_its_program_also_after_wrappers_that_keep_it() {
     assert!(opens_something(&piece("git push")));
 }
 
-/// Steps that open something when they stand alone.
+/// Steps that open something when they are alone.
 const OPENING: &[&str] = &[
     "git push",
     "aws s3 ls",

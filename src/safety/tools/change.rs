@@ -151,7 +151,7 @@ fn edit_file(
                 let shown = masks.has_masks().then(|| masks.masked_display(new, &real));
                 change_task(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, ground)
             }
-            _ => Err(InputError::no_file(spot)),
+            _ => Err(spot.missing_error()),
         };
     };
     let (text, encoding) = decode(&bytes, &spot)?;
@@ -234,7 +234,7 @@ fn delete(
 ) -> Result<Write, InputError> {
     add_write_findings(&spot, class, ground, out);
     out.add("file.delete", Tier::L1, spot.say(words::TOOL_DELETES), None, &[Effect::Delete]);
-    let Some(before) = content(&spot, ground, MOST)? else { return Err(InputError::no_file(spot)) };
+    let Some(before) = content(&spot, ground, MOST)? else { return Err(spot.missing_error()) };
     check_last_seen(&spot, Some(&before), RequiredRead::Part, ground, out);
     let change = build_change(&spot, (Some(&before), None), ground);
     Ok(Write { spot, after: None, change, backup: false, note: None, obstacle: None })

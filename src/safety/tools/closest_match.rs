@@ -4,8 +4,9 @@
 use avocet_core::text::cut;
 use std::fmt::Write as _;
 
-use super::InputError;
-use super::edit::{fold, strip_numbers, variants};
+use super::edit::fold::fold;
+use super::edit::variants::{strip_numbers, variants};
+use super::input::InputError;
 use avocet_core::i18n::safety as words;
 
 /// Lines of the file and of the wanted text that are compared.

@@ -4,17 +4,21 @@
 
 use std::ops::Range;
 
-use super::{InputError, closest_match, excerpt};
+use super::closest_match;
+use super::input::InputError;
+use crate::findings::excerpt;
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
 
-mod fold;
+pub(super) mod fold;
 mod indent;
 mod lenient;
 pub mod placeholder;
-mod variants;
+mod slip;
+pub(super) mod variants;
 
 pub use fold::fold;
-pub use variants::{strip_numbers, unfence, variants};
+use slip::Slip;
+pub use variants::unfence;
 
 /// One text for another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,44 +45,6 @@ pub struct Anchor {
 impl TextEdit {
     pub fn is_ascii(&self) -> bool {
         self.old.is_ascii() && self.new.is_ascii()
-    }
-}
-
-/// In what an old text may differ from the file and still mean one place of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slip {
-    Ends,
-    Blanks,
-    Tabs,
-    Indent,
-    EmptyLines,
-    LineEnds,
-    Signs,
-    Forms,
-    Numbers,
-    Marks,
-    Fence,
-    Escapes,
-    Entities,
-}
-
-impl Slip {
-    fn phrase(self) -> Phrase {
-        match self {
-            Slip::Ends => words::SLIP_ENDS,
-            Slip::Blanks => words::SLIP_BLANKS,
-            Slip::Tabs => words::SLIP_TABS,
-            Slip::Indent => words::SLIP_INDENT,
-            Slip::EmptyLines => words::SLIP_EMPTY_LINES,
-            Slip::LineEnds => words::SLIP_LINE_ENDS,
-            Slip::Signs => words::SLIP_SIGNS,
-            Slip::Forms => words::SLIP_FORMS,
-            Slip::Numbers => words::SLIP_NUMBERS,
-            Slip::Marks => words::SLIP_MARKS,
-            Slip::Fence => words::SLIP_FENCE,
-            Slip::Escapes => words::SLIP_ESCAPES,
-            Slip::Entities => words::SLIP_ENTITIES,
-        }
     }
 }
 
@@ -225,7 +191,7 @@ impl Anchor {
         }
     }
 
-    /// What stands below the lines of the anchor: up to a line that is indented no more than the
+    /// What follows the lines of the anchor: up to a line that is indented no more than the
     /// last of them.
     fn block(&self, text: &str) -> Option<Range<usize>> {
         let mut from = 0;

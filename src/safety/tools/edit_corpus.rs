@@ -92,9 +92,9 @@ fn outcome(case: &Value) -> Outcome {
 /// Cases that are refused at most, by class: of the others every one is right.
 #[rustfmt::skip]
 const REFUSED: &[(&str, usize)] = &[
-    // Dots for what is left out, a new text that is not there, and text that was written anew.
+    // Dots for what is left out, a new text that is not there, and text that was rewritten.
     ("elided", 3), ("format", 1), ("spacing", 1), ("quote-kind", 1), ("wrapped", 2),
-    // The name of a file in other letters: the near names are told.
+    // The name of a file in other letters: the near names are listed.
     ("path", 1),
 ];
 

@@ -111,7 +111,7 @@ pub fn search(
     if query.is_empty() {
         return Err(input.missing_field_error(QUERY));
     }
-    // A query in a field named `regex` is one, whatever else is said.
+    // A query in a field named `regex` is one, whatever else is given.
     let literal = input.flag(&["literal", "fixed_strings"])?
         || input.get(&["regex"]) == Some(&Value::Bool(false));
     let mode = match input.optional_text(MODE)? {

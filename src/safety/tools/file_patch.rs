@@ -1,9 +1,9 @@
 //! Reads the forms in which other agents write changes of several files: `*** Begin Patch`, a
 //! unified diff, and blocks of SEARCH and REPLACE. What a file becomes is worked out like any edit.
 
-use super::InputError;
 use super::edit::{Anchor, TextEdit};
-use super::excerpt;
+use super::input::InputError;
+use crate::findings::excerpt;
 use avocet_core::i18n::safety as words;
 
 /// What becomes of one file.

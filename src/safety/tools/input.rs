@@ -2,9 +2,10 @@
 //! texts and one text for a list. An error names what is missing or of the wrong kind, and
 //! what is expected.
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value};
 
-use super::ResolvedPath;
 use crate::findings::excerpt;
 use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
 
@@ -15,19 +16,23 @@ pub struct InputError {
     /// More of it for the model: regions of files, as text.
     pub detail: String,
     /// The file that is not there: others beside it may be meant.
-    pub missing: Option<Box<ResolvedPath>>,
-    /// A field is missing or of the wrong kind, or there is no such tool: nothing was judged.
+    pub missing: Option<Box<MissingFile>>,
+    /// A field is missing or of the wrong kind, or no tool has this name: nothing was judged.
     pub is_form: bool,
+}
+
+/// A file that a call names and that is not there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissingFile {
+    pub path: PathBuf,
+    /// As a user reads it.
+    pub shown: String,
 }
 
 impl InputError {
     /// A fault in the form of a call.
     pub fn of_form(say: LocalizedText) -> InputError {
         InputError { is_form: true, ..InputError::from(say) }
-    }
-
-    pub fn no_file(spot: ResolvedPath) -> InputError {
-        InputError { missing: Some(Box::new(spot.clone())), ..spot.say(words::TOOL_NO_FILE).into() }
     }
 }
 

@@ -98,6 +98,11 @@ impl ResolvedPath {
         ResolvedPath { path, shown, inside }
     }
 
+    fn missing_error(&self) -> InputError {
+        let missing = input::MissingFile { path: self.path.clone(), shown: self.shown.clone() };
+        InputError { missing: Some(Box::new(missing)), ..self.say(words::TOOL_NO_FILE).into() }
+    }
+
     /// A sentence about it.
     fn say(&self, phrase: Phrase) -> LocalizedText {
         phrase.with("path", excerpt(&self.shown))

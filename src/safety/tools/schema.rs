@@ -68,7 +68,7 @@ impl FieldRow {
     }
 }
 
-/// An input of this form: what must be there, and each list of texts. Its words are no names of
+/// An input of this form: what must be there, and each list of texts. Its words are not names of
 /// files.
 pub fn example(fields: &[FieldRow]) -> Value {
     let is_shown = |field: &&FieldRow| field.is_required || matches!(field.kind, FieldKind::Texts);

@@ -250,7 +250,7 @@ fn a_field_that_is_filled_in_with_nothing_was_not_given() {
         (
             "file.search",
             json!({"query": "one"}),
-            json!({"query": "one", "path": "", "glob": null, "regex": false, "ignore_case": false, "context": 0}),
+            json!({"query": "one", "path": "", "glob": null, "literal": false, "ignore_case": false, "context": 0}),
         ),
         (
             "file.edit",

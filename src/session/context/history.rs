@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::shorten::{self, Digest};
 pub use super::summary::Summary;
+use avocet_core::protocol::reply::with_wire_names;
 use avocet_core::protocol::{Dialect, Image, Message, Observation, PlanItem, PlanState};
 
 mod images;
@@ -367,14 +368,7 @@ impl PastTurn {
             Dialect::Tools if self.sent.is_empty() => {
                 lines.map(HistoryMessage::to_plain_message).collect()
             }
-            Dialect::Tools => {
-                let mut sent = self.sent.clone();
-                // Records of earlier versions have the names as the models wrote them.
-                sent.iter_mut()
-                    .flat_map(|message| &mut message.blocks)
-                    .for_each(|block| block.mend_name());
-                return sent;
-            }
+            Dialect::Tools => return with_wire_names(&self.sent),
         };
         self.with_images(messages)
     }

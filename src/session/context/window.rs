@@ -169,7 +169,7 @@ pub(super) fn plan_part(
     text
 }
 
-/// Puts the plan behind the last message.
+/// Puts the plan after the last message.
 pub(super) fn append_plan(out: &mut Vec<Message>, plan: String) {
     match out.last_mut() {
         _ if plan.is_empty() => {}

@@ -38,7 +38,7 @@ struct RunningSteps {
 
 /// Guards the files for as long as a step runs.
 pub struct FileGuard {
-    find: Find,
+    find: FindGuarded,
     state: Arc<GuardedState>,
     guarded: GuardedFiles,
     is_counted: bool,
@@ -72,7 +72,7 @@ type Files = BTreeMap<PathBuf, KnownFile>;
 
 /// Guards them from now on, and puts back what others that run changed. Blocks.
 pub(super) fn begin(
-    find: Find,
+    find: FindGuarded,
     state: &Arc<GuardedState>,
     roots: Vec<PathBuf>,
     named: Vec<PathBuf>,
@@ -112,7 +112,7 @@ impl Drop for FileGuard {
 }
 
 /// Finds the files by their names.
-pub(super) type Find = Arc<dyn Fn(&Path) -> Vec<PathBuf> + Send + Sync>;
+pub(super) type FindGuarded = Arc<dyn Fn(&Path) -> Vec<PathBuf> + Send + Sync>;
 
 impl GuardedState {
     fn lock(&self) -> MutexGuard<'_, RunningSteps> {

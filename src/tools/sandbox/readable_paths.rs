@@ -118,7 +118,7 @@ impl Trees {
     }
 
     /// The places an approved step may read: the system, toolchains, caches and the
-    /// workspace. What is in no list is closed.
+    /// workspace. What no list has is closed.
     pub fn for_approved(paths: &SandboxPaths) -> Trees {
         let mut trees = Trees::new(paths);
         let closed = closed_paths(paths);

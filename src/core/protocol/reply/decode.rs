@@ -119,7 +119,7 @@ fn run_line(line: &str) -> StepAction {
     StepAction::Exec { program: "bash".to_owned(), args: vec!["-lc".to_owned(), line.to_owned()] }
 }
 
-/// A step that runs `apply_patch`, which is no program of most machines, as the edit that it means.
+/// A step that runs `apply_patch`, which most machines do not have, as the edit that it means.
 fn as_patch(step: NativeStep) -> NativeStep {
     let StepAction::Exec { program, args } = &step.work else { return step };
     match patch::find(program, args) {

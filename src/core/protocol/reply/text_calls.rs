@@ -38,7 +38,7 @@ pub fn text_calls(text: &str) -> Option<(String, Vec<TextCall>)> {
     let found = FORMS.iter().filter_map(|form| Some((text.find(form.0)?, form)));
     let (at, (open, close, read)) = found.min_by_key(|(at, _)| *at)?;
     let (before, mut rest) = text.split_at_checked(at)?;
-    // What stands in a block of code is an example.
+    // What a block of code holds is an example.
     if before.matches("```").count() % 2 == 1 {
         return None;
     }

@@ -1,8 +1,8 @@
 //! The names of tools: ours, those of the wire, and those by which other agents call the same.
 
-use super::super::ContentBlock;
+use super::super::{ContentBlock, Message};
 
-/// A line for a shell, which is no tool that is offered.
+/// A line for a shell, which is not offered as a tool.
 pub(super) const LINE: &str = "shell";
 
 /// Names of other agents in lower case without signs, and the tool that each means.
@@ -99,6 +99,13 @@ impl ContentBlock {
             ContentBlock::Text(_) | ContentBlock::Reasoning(_) | ContentBlock::Image(_) => {}
         }
     }
+}
+
+/// Messages of a record: those of earlier versions have the names as the models wrote them.
+pub fn with_wire_names(messages: &[Message]) -> Vec<Message> {
+    let mut messages = messages.to_vec();
+    messages.iter_mut().flat_map(|message| &mut message.blocks).for_each(ContentBlock::mend_name);
+    messages
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ enum Plain {
     Nothing,
 }
 
-/// The sign of a keyboard that a sign of a typesetter stands for.
+/// The sign of a keyboard for a sign of a typesetter.
 fn plain(c: char) -> Plain {
     match c {
         '\u{2018}'..='\u{201b}' | '\u{2032}' => Plain::One('\''),

@@ -82,7 +82,7 @@ fn is_only(indent: &str, sign: char) -> bool {
     indent.chars().all(|c| c == sign)
 }
 
-/// The units in which blanks may stand for tabs, the likeliest first.
+/// The units in which blanks may replace tabs, the likeliest first.
 fn units(pairs: &[(&str, &str)]) -> Vec<IndentShift> {
     let to_tabs = pairs.iter().all(|(here, there)| is_only(here, ' ') && is_only(there, '\t'));
     let to_blanks = pairs.iter().all(|(here, there)| is_only(here, '\t') && is_only(there, ' '));

@@ -1,20 +1,20 @@
 //! Finds the places of a file that an edit may mean though its old text is not there byte for byte,
-//! and works out what each place becomes: only the lines that the edit changes are written anew.
+//! and works out what each place becomes: only the lines that the edit changes are written.
 
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-use super::Slip;
 use super::fold::{compose, fold, fold_chars, offset};
 use super::indent::{IndentShift, indent_of};
+use super::slip::Slip;
 use super::variants::{Variant, variants};
 
 /// A place that is like the old text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub range: Range<usize>,
-    /// What is put there; `None`: the indentation of the new text cannot be told.
+    /// What is put there; `None`: the indentation of the new text is unknown.
     pub becomes: Option<String>,
     /// In what it differs from the old text.
     pub slips: Vec<Slip>,

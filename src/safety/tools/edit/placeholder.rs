@@ -1,4 +1,4 @@
-//! Finds comments that stand for text: "rest of the file unchanged". Written to a file, they lose it.
+//! Finds comments that replace text: "rest of the file unchanged". Written to a file, they lose it.
 
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 const MARKS: &[&str] = &["//", "#", "/*", "--", "<!--", "{/*", ";", "%", "*", "\"\"\"", "(*"];
 
-/// The first line of the new text that stands for text, if the old one has no such line.
+/// The first line of the new text that replaces text by a placeholder, if the old one has no such line.
 pub fn find<'a>(old: &str, new: &'a str) -> Option<&'a str> {
     let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
     let shrinks = lines(new) < lines(old);

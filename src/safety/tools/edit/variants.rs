@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Slip;
+use super::slip::Slip;
 
 /// An edit as it may have been meant.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -377,7 +377,7 @@ impl Turn {
     }
 }
 
-/// What a model is told of a call that cannot be read.
+/// What a model reads of a call that cannot be read.
 fn describe_fault(tool: &str, fault: &LocalizedText, is_again: bool) -> String {
     let form = safety::tools::describe_form(tool);
     let again = if is_again { words::REPEATED.en } else { "" };

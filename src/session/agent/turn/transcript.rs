@@ -46,7 +46,7 @@ pub struct OpenCall {
 pub enum CalledStep {
     /// A step, by its id.
     Step(String),
-    /// Nothing: its arguments are wrong. What the model is told of that.
+    /// Nothing: its arguments are wrong. What the model reads of that.
     Fault(String),
 }
 

@@ -112,7 +112,7 @@ fn arguments_that_cannot_be_read_are_reported_and_the_others_run() {
 #[test]
 fn faults_of_form_are_answered_with_the_form_and_an_example_and_stop_nothing() {
     for (name, arguments, expected) in [
-        ("exec", r#"{"command":"ls"}"#, "{\"program\":\"PROGRAM\",\"args\":[\"ARGS\"]}"),
+        ("exec", r#"{"args":["x"]}"#, "{\"program\":\"PROGRAM\",\"args\":[\"ARGS\"]}"),
         ("exec", r#"{"program":"ls","args":3}"#, "\"program\":\"PROGRAM\""),
         ("file_read", "{}", "{\"path\":\"PATH\"}"),
         ("file_read", r#"{"path":7}"#, "{\"path\":\"PATH\"}"),
