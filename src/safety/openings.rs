@@ -37,7 +37,7 @@ const KILLS: &str = "kill pkill killall skill fuser xkill";
 
 impl Needs {
     /// Finds them, and adds the findings of those that need an approval of their own.
-    pub fn find(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Findings) -> Needs {
+    pub fn find(work: &StepAction, context: &JudgeContext<'_>, findings: &mut Findings) -> Needs {
         let runs_code = findings.rule_ids().any(runs_code) && findings.has(Effect::Exec);
         let mut needs =
             Needs { network: runs_code || findings.has(Effect::Network), ..Needs::default() };
@@ -59,12 +59,12 @@ impl Needs {
         if let Some(rule) = &direct
             && findings.tier() > Tier::L0
         {
-            needs.open(rule, ground, findings);
+            needs.open(rule, context, findings);
         }
         // What a line names would be open to all of its commands, and an argument of a program
         // that runs code to that code.
         if is_line || findings.has(Effect::Exec) {
-            findings.launch.reads.retain(|path| !paths::is_private(path, ground.scene.place));
+            findings.launch.reads.retain(|path| !paths::is_private(path, context.scene.place));
         }
         for list in [&mut needs.caches, &mut needs.made, &mut needs.homes, &mut needs.credentials] {
             list.sort_unstable();
@@ -74,18 +74,18 @@ impl Needs {
     }
 
     /// What is opened to the step because it is this program.
-    fn open(&mut self, command: &CommandRule, ground: &JudgeContext<'_>, findings: &mut Findings) {
+    fn open(&mut self, command: &CommandRule, context: &JudgeContext<'_>, findings: &mut Findings) {
         let rule = command.full.as_str();
         let named = |rows: &'static [PlaceRow]| {
             rows.iter()
                 .filter(move |row| row.applies_to(rule))
                 .flat_map(|row| row.places.iter().copied())
         };
-        let signing = command.git_sub().and_then(|sub| signing_rule(sub, &command.args, ground));
-        let place = ground.scene.place;
+        let signing = command.git_sub().and_then(|sub| signing_rule(sub, &command.args, context));
+        let place = context.scene.place;
         let is_there = |spot: &UserPath| {
             let path = spot.resolve(&place.home, &place.moved);
-            path.is_some_and(|path| ground.scene.world.kind(&path) != PathKind::Missing)
+            path.is_some_and(|path| context.scene.world.kind(&path) != PathKind::Missing)
         };
         self.homes.extend(named(places::HOMES).chain(named(places::BASE)));
         for row in places::HOMES.iter().chain(places::BASE).filter(|row| row.applies_to(rule)) {
@@ -111,7 +111,7 @@ impl Needs {
             finding.effects.contains(&Effect::Elevate) && command.is_own(&finding.reason.rule)
         });
         let runs_git = is_named("git gh glab hub git-lfs", &command.name);
-        let hooks = if runs_git { hooks(&command.args, ground) } else { Vec::new() };
+        let hooks = if runs_git { hooks(&command.args, context) } else { Vec::new() };
         // They run code as a build does.
         self.network |= !hooks.is_empty();
         if self.uses_credentials(&place.secret_variables) {
@@ -299,11 +299,11 @@ impl CommandRule {
 const ELEVATES: &[&str] = &["sudo", "doas", "pkexec", "su", "run0"];
 
 /// The sentence in a question about the sandbox around the step, or that there is none.
-pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
+pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> {
     // Of steps that only read the user is asked about the shell pieces of templates.
-    let reads = judged.risk.tier == Tier::L0;
-    let is_piece = matches!(judged.step.work, StepAction::Shell { .. });
-    if judged.program.is_none() || (reads && !is_piece) {
+    let reads = assessment.risk.tier == Tier::L0;
+    let is_piece = matches!(assessment.step.work, StepAction::Shell { .. });
+    if assessment.program.is_none() || (reads && !is_piece) {
         return Vec::new();
     }
     let reason = |rule: &str, say: LocalizedText| Reason {
@@ -320,7 +320,7 @@ pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
         SandboxStatus::ReadOnly if !reads => return none(words::SANDBOX_READ),
         SandboxStatus::ReadOnly | SandboxStatus::Held => {}
     }
-    let needs = &judged.launch.needs;
+    let needs = &assessment.launch.needs;
     if needs.system {
         return Vec::new();
     }
@@ -328,7 +328,7 @@ pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
     let held = if reads { words::SANDBOX_PIECE } else { words::SANDBOX_WORK };
     let mut said = vec![reason("sandbox.work", held.with("network", state))];
-    if network && !judged.risk.effects.contains(&Effect::Network) {
+    if network && !assessment.risk.effects.contains(&Effect::Network) {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
     }
     if !needs.homes.is_empty() {
@@ -340,15 +340,15 @@ pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
 }
 
 /// The risk as a question shows it: with the openings in the sandbox around the step.
-pub fn with_sandbox_reasons(judged: &Assessment, policy: &Policy) -> Risk {
-    let mut risk = judged.risk.clone();
-    risk.reasons.extend(sandbox_reasons(judged, policy));
+pub fn with_sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Risk {
+    let mut risk = assessment.risk.clone();
+    risk.reasons.extend(sandbox_reasons(assessment, policy));
     risk
 }
 
 /// The risk of running a step again with this opened, which the sandbox denied it.
-pub fn opening_risk(judged: &Assessment, denied: &SandboxDenial) -> Risk {
-    let mut risk = judged.risk.clone();
+pub fn opening_risk(assessment: &Assessment, denied: &SandboxDenial) -> Risk {
+    let mut risk = assessment.risk.clone();
     let say = words::SANDBOX_DENIED.with("what", denied.denied_actions());
     let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
     risk.reasons.insert(0, reason);

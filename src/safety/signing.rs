@@ -25,16 +25,16 @@ const MOST: usize = 256 * 1024;
 /// The settings of the user and then of the repository: the last one of a name counts.
 fn read_settings(
     args: &[String],
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> (Vec<GitSetting>, RepositorySettings) {
-    let (world, home) = (ground.scene.world, &ground.scene.place.home);
+    let (world, home) = (context.scene.world, &context.scene.place.home);
     let files = [".gitconfig", ".config/git/config"].map(|name| world.read(&home.join(name), MOST));
     let of_user = files.into_iter().filter_map(|file| match file {
         Contents::Bytes(bytes) => repository::parse(&bytes),
         Contents::Missing | Contents::Unreadable => None,
     });
     let mut settings: Vec<GitSetting> = of_user.flatten().collect();
-    let mut folder: PathBuf = ground.cwd.clone();
+    let mut folder: PathBuf = context.cwd.clone();
     let mut words = args.iter();
     while words.next().is_some_and(|word| word == "-C") {
         folder.push(words.next().map_or("", String::as_str));
@@ -45,27 +45,31 @@ fn read_settings(
 }
 
 /// The hooks that are there, by name: they run with what is opened to the step.
-pub fn hooks(args: &[String], ground: &JudgeContext<'_>) -> Vec<&'static str> {
-    let (settings, here) = read_settings(args, ground);
+pub fn hooks(args: &[String], context: &JudgeContext<'_>) -> Vec<&'static str> {
+    let (settings, here) = read_settings(args, context);
     let Some((tree, objects)) = here.work_tree() else { return Vec::new() };
     let names_folder = |setting: &&GitSetting| {
         (setting.section.as_str(), setting.name.as_str()) == ("core", "hookspath")
     };
     let folder = match settings.iter().rev().find(names_folder) {
-        Some(setting) => paths::absolute(&setting.value, tree, &ground.scene.place.home),
+        Some(setting) => paths::absolute(&setting.value, tree, &context.scene.place.home),
         None => objects.with_file_name("hooks"),
     };
-    let world = ground.scene.world;
+    let world = context.scene.world;
     let is_there = |name: &&str| world.kind(&folder.join(name)) == PathKind::File;
     HOOKS.iter().copied().filter(is_there).collect()
 }
 
 /// The rule by which keys are opened to it: `git-signs.gpg`; `None`: it signs nothing.
-pub fn signing_rule(sub: &str, args: &[String], ground: &JudgeContext<'_>) -> Option<&'static str> {
+pub fn signing_rule(
+    sub: &str,
+    args: &[String],
+    context: &JudgeContext<'_>,
+) -> Option<&'static str> {
     if !RECORDS.contains(&sub) {
         return None;
     }
-    let (settings, _) = read_settings(args, ground);
+    let (settings, _) = read_settings(args, context);
     let value = |section: &str, name: &str| {
         let fits = |setting: &&GitSetting| setting.section == section && setting.name == name;
         settings.iter().rev().find(fits).map(|setting| setting.value.to_ascii_lowercase())

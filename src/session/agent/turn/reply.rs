@@ -23,19 +23,19 @@ impl Turn {
     pub(super) fn handle_reply(
         &mut self,
         reply: ModelReply,
-        scene: PolicyContext<'_>,
+        context: PolicyContext<'_>,
     ) -> TurnAction {
         self.usage = self.usage.plus(reply.usage);
         let has_calls = reply.calls().next().is_some();
         match (reply.cut, self.transcript.dialect()) {
-            (None, _) if has_calls => self.handle_calls(reply, scene),
-            (_, Dialect::Tools) => self.handle_prose(reply, scene),
-            (_, Dialect::Json) => self.handle_json(&reply, scene),
+            (None, _) if has_calls => self.handle_calls(reply, context),
+            (_, Dialect::Tools) => self.handle_prose(reply, context),
+            (_, Dialect::Json) => self.handle_json(&reply, context),
         }
     }
 
     /// A reply that calls tools. In the JSON dialect nothing offered them: every step asks.
-    fn handle_calls(&mut self, mut reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_calls(&mut self, mut reply: ModelReply, context: PolicyContext<'_>) -> TurnAction {
         let has_lost = reply.gaps > 0;
         let is_own_dialect = self.transcript.dialect() == Dialect::Tools;
         let message = reply.text();
@@ -68,21 +68,21 @@ impl Turn {
         }
         self.transcript.add_native(reply.blocks, &message, calls);
         if let Some(fault) = first_fault.filter(|_| todo.is_empty()) {
-            return self.handle_faulty_calls(fault, scene);
+            return self.handle_faulty_calls(fault, context);
         }
         let batch = Batch { why: message, todo, ..Batch::default() };
-        self.begin_batch(batch, scene)
+        self.begin_batch(batch, context)
     }
 
     /// None of the calls can be read: the model gets their errors.
     fn handle_faulty_calls(
         &mut self,
         fault: LocalizedText,
-        scene: PolicyContext<'_>,
+        context: PolicyContext<'_>,
     ) -> TurnAction {
         self.emit(Event::Repairing { fault });
         self.transcript.close_calls();
-        match self.pause_reason(None, scene) {
+        match self.pause_reason(None, context) {
             Some(why) => self.ask_to_continue(why, PausedBefore::Call),
             None => self.call_model(),
         }
@@ -94,34 +94,34 @@ impl Turn {
         &mut self,
         judged: &Assessment,
         fault: LocalizedText,
-        scene: PolicyContext<'_>,
+        context: PolicyContext<'_>,
     ) -> TurnAction {
         let mut seen = transcript::not_run_observation(judged, Outcome::NotStarted, Some(fault));
         seen.stdout = safety::tools::describe_form(judged.step.work.tool());
         self.count(&mut seen);
         self.record(seen);
-        self.advance(scene)
+        self.advance(context)
     }
 
     /// A reply without calls of a model that is offered tools: its answer, unless it is written as
     /// the JSON protocol would, whose steps then ask.
-    fn handle_prose(&mut self, reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_prose(&mut self, reply: ModelReply, context: PolicyContext<'_>) -> TurnAction {
         let text = reply.text();
         if reply.cut.is_none()
             && let Some(calls) = self.calls_in_text(&text)
         {
-            return self.handle_calls(ModelReply { blocks: calls, ..reply }, scene);
+            return self.handle_calls(ModelReply { blocks: calls, ..reply }, context);
         }
         if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
             match read(&text) {
                 ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, .. } => {
-                    return self.handle_valid(parsed, ReplyRepair::Repaired, scene);
+                    return self.handle_valid(parsed, ReplyRepair::Repaired, context);
                 }
                 // Strictly: any other object may be what the user asked for.
                 ParsedReply::Valid { reply: parsed @ Reply::Chat { .. }, found }
                     if found == ReplyRepair::Whole =>
                 {
-                    return self.handle_valid(parsed, found, scene);
+                    return self.handle_valid(parsed, found, context);
                 }
                 _ => {}
             }
@@ -172,7 +172,7 @@ impl Turn {
         self.call_model()
     }
 
-    fn handle_json(&mut self, reply: &ModelReply, scene: PolicyContext<'_>) -> TurnAction {
+    fn handle_json(&mut self, reply: &ModelReply, context: PolicyContext<'_>) -> TurnAction {
         let mut text = reply.text();
         let mut is_thought = false;
         if text.trim().is_empty() && reply.cut.is_none() {
@@ -205,7 +205,7 @@ impl Turn {
                 // A lost event may have changed what is left.
                 let is_sure = reply.gaps == 0 && !is_thought && reply.cut.is_none();
                 let found = if is_sure { found } else { ReplyRepair::Repaired };
-                self.handle_valid(parsed, found, scene)
+                self.handle_valid(parsed, found, context)
             }
             ParsedReply::Fallback { .. }
                 if let Some(message) = transcript::prose_answer(&reading) =>
@@ -224,7 +224,7 @@ impl Turn {
         &mut self,
         reply: Reply,
         found: ReplyRepair,
-        scene: PolicyContext<'_>,
+        context: PolicyContext<'_>,
     ) -> TurnAction {
         match reply {
             // An answer without words would leave the user waiting for one.
@@ -257,7 +257,7 @@ impl Turn {
             }
             Reply::Cmd { message, cwd, commands, expected } => {
                 let batch = Batch { why: message, expected, ..Batch::default() };
-                self.start_batch(batch, cwd, commands, found, scene)
+                self.start_batch(batch, cwd, commands, found, context)
             }
         }
     }
@@ -336,7 +336,7 @@ impl Turn {
         cwd: Option<String>,
         commands: Vec<Proposal>,
         found: ReplyRepair,
-        scene: PolicyContext<'_>,
+        context: PolicyContext<'_>,
     ) -> TurnAction {
         self.transcript.add_cmd(&batch.why, cwd.as_deref(), &commands);
         for mut proposal in commands {
@@ -347,23 +347,23 @@ impl Turn {
             let cwd = own.or_else(|| cwd.clone());
             batch.todo.push_back(Step { id, work, requires, cwd });
         }
-        self.begin_batch(batch, scene)
+        self.begin_batch(batch, context)
     }
 
-    fn begin_batch(&mut self, mut batch: Batch, scene: PolicyContext<'_>) -> TurnAction {
+    fn begin_batch(&mut self, mut batch: Batch, context: PolicyContext<'_>) -> TurnAction {
         let message = batch.why.clone();
         self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
         batch.total = batch.todo.len();
         self.batch = batch;
-        self.announce_refusal(scene);
-        self.advance(scene)
+        self.announce_refusal(context);
+        self.advance(context)
     }
 
     /// Announces, before the first step runs, that a later one will be refused: it may matter to
     /// the user's decision about the first.
-    fn announce_refusal(&mut self, scene: PolicyContext<'_>) {
+    fn announce_refusal(&mut self, context: PolicyContext<'_>) {
         let refused =
-            |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
+            |step: &Step| matches!(safety::assess(step.clone(), context), Verdict::Refuse(_));
         let ahead = self.batch.todo.iter().enumerate().skip(1).find(|(_, step)| refused(step));
         let Some((index, step)) = ahead else { return };
         let say = words::REFUSED_AHEAD
