@@ -532,7 +532,7 @@ mod tests {
         let tier = |at: usize| out[at]["tier"].as_str().unwrap_or("none").to_owned();
         assert_eq!(
             (tier(0), tier(1), tier(3), tier(4)),
-            ("L1".into(), "L1".into(), "L0".into(), "L2".into())
+            ("L1".into(), "L1".into(), "L0".into(), "L0".into())
         );
         assert_eq!(
             (&out[0]["tool"], &out[0]["change"]["added"]),

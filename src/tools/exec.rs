@@ -188,8 +188,12 @@ async fn run_unguarded(
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
     }
-    if !is_piece && observation.failed_without_note() {
+    let denied = observation.denied.as_ref().filter(|denied| denied.is_offered());
+    if !is_piece && denied.is_none() && observation.failed_without_note() {
         observation.note = terminal::hint(exec, judged);
+    }
+    if let (Some(denied), None) = (&observation.denied, &observation.note) {
+        observation.note = Some(denied.localized());
     }
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
@@ -260,9 +264,6 @@ fn record_denial(seen: &mut Observation, walls: &SandboxBounds, cwd: &Path) {
     // Some tools say on their output what went wrong.
     let words = [seen.stderr.as_str(), seen.stdout.as_str()];
     seen.denied = words.iter().find_map(|words| walls.find_denial(words, cwd));
-    if let (Some(denied), None) = (&seen.denied, &seen.note) {
-        seen.note = Some(denied.localized());
-    }
 }
 
 /// The most a shell piece of a template may write, in bytes.

@@ -45,9 +45,6 @@ fn takes_a_line(screen: &Screen, text: &str, count: usize) {
     }
 }
 
-/// After so many steps it is asked whether the turn goes on.
-const STEPS: usize = 25;
-
 const QUESTION: &str = "Type the number of a choice.";
 
 /// What a choice that lasts says before it takes its word.
@@ -90,22 +87,16 @@ fn rules_remembered_by_two_windows_at_once_are_all_saved() {
         let replies = (0..rounds).map(step).chain([Reply::chat("All done.")]).collect();
         let server = Server::start(replies);
         let url = server.base_url();
-        let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1", "--linear"];
+        let mut args = vec!["--trust", &work, "--base-url", &url, "--model", "loop-1", "--linear"];
+        args.extend(["--max-steps", "0"]);
         let mut screen = window(&bench, &bench.work(), &args);
         screen.wait_for("/help lists the commands");
         screen.press("go\r");
-        let mut asked = 0;
         for n in 0..rounds {
-            asked += 1;
-            questions(&screen, asked);
+            questions(&screen, n + 1);
             screen.press("6\r");
             takes_a_line(&screen, IN_FULL, n + 1);
             screen.press("REMEMBER\r");
-            if (n + 1) % STEPS == 0 && n + 1 < rounds {
-                asked += 1;
-                questions(&screen, asked);
-                screen.press("2\r");
-            }
         }
         screen.wait_for("All done.");
         leave(&mut screen);

@@ -500,6 +500,8 @@ mod tests {
 
     /// Sentences in which the number is never one.
     const NEVER_ONE: &[&str] = &[
+        "safety.EDIT_AMBIGUOUS_NEAR",
+        "safety.EDIT_LENIENT",
         "cli.MODEL_PRICES_LONG",
         "cli.MODEL_WINDOW",
         "guide.COUNTED_PART",
