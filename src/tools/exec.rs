@@ -22,7 +22,9 @@ use super::sandbox::denied::SandboxBounds;
 use super::sandbox::guarded::PutBack;
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
 use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
-use avocet_core::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
+use avocet_core::protocol::{
+    Observation, Outcome, ParsedOutput, SandboxDenial, SandboxStatus, StepAction, Tier,
+};
 use avocet_safety::{Assessment, Cleared};
 
 mod bounds;
@@ -188,13 +190,8 @@ async fn run_unguarded(
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
     }
-    let denied = observation.denied.as_ref().filter(|denied| denied.is_offered());
-    if !is_piece && denied.is_none() && observation.failed_without_note() {
-        observation.note = terminal::hint(exec, judged);
-    }
-    if let (Some(denied), None) = (&observation.denied, &observation.note) {
-        observation.note = Some(denied.localized());
-    }
+    let hint = || (!is_piece).then(|| terminal::hint(exec, judged)).flatten();
+    explain_failure(&mut observation, hint);
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
@@ -254,6 +251,17 @@ fn daemon_rule(judged: &Assessment, inside: Option<&Confined>) -> DaemonRule {
     }
     let temp = inside.map(|inside| inside.temp().to_owned());
     DaemonRule::outside(std::iter::once(judged.cwd.clone()).chain(temp).collect())
+}
+
+/// Says why it may have failed: what can be opened to it, else that it had no terminal.
+fn explain_failure(seen: &mut Observation, hint: impl FnOnce() -> Option<LocalizedText>) {
+    let is_offered = seen.denied.as_ref().is_some_and(SandboxDenial::is_offered);
+    if !is_offered && seen.failed_without_note() {
+        seen.note = hint();
+    }
+    if let (Some(denied), None) = (&seen.denied, &seen.note) {
+        seen.note = Some(denied.localized());
+    }
 }
 
 /// Adds what the sandbox denied a failed step.
