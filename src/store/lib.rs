@@ -119,7 +119,15 @@ impl StorePlace {
 
 /// The lock of one window on a session.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "held, not read")] Option<File>);
+pub struct Lock(Option<File>);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A child that is being started has the file open too for a moment: closing it here would
+        // leave the session locked until then.
+        let _ = self.0.as_ref().map(File::unlock);
+    }
+}
 
 /// A path next to the file: SQLite appends its own suffixes to the whole name.
 fn with_suffix(file: &Path, ending: &str) -> PathBuf {

@@ -157,15 +157,15 @@ async fn a_project_is_read_in_the_sandbox_as_outside() {
     let home = project.home();
     let home = home.to_string_lossy();
     project.write(&format!("{home}/.gitconfig"), "[user]\n\tname = x\n");
-    project.write(&format!("{home}/.cargo/registry/src/x/lib.rs"), "pub fn take() {}\n");
+    project.write(&format!("{home}/.m2/repository/x/Lib.java"), "class Lib {}\n");
     project.write(&format!("{home}/go/pkg/mod/y/y.go"), "package y\n");
     project.repository();
     let sources = [
         format!("cat {home}/.gitconfig"),
-        format!("cat {home}/.cargo/registry/src/x/lib.rs"),
-        format!("ls {home}/.cargo/registry/src"),
+        format!("cat {home}/.m2/repository/x/Lib.java"),
+        format!("ls {home}/.m2/repository"),
         format!("grep -rn package {home}/go/pkg/mod"),
-        format!("find {home}/.cargo/registry -name lib.rs"),
+        format!("find {home}/.m2/repository -name Lib.java"),
     ];
     let lines = [
         "ls ..",
