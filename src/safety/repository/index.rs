@@ -54,8 +54,8 @@ pub(super) fn submodules(bytes: &[u8]) -> Option<Vec<PathBuf>> {
 pub struct TrackedFile {
     /// When its content changed, in seconds and nanoseconds.
     pub modified: (u32, u32),
-    /// When anything about it changed, in seconds.
-    pub changed: u32,
+    /// When anything about it changed, the same.
+    pub changed: (u32, u32),
     pub size: u32,
     /// The name of its content among git's objects.
     pub object: Box<[u8]>,
@@ -80,7 +80,7 @@ pub fn tracked_files(bytes: &[u8]) -> Option<Vec<(PathBuf, TrackedFile)>> {
 struct IndexEntry<'a> {
     path: &'a [u8],
     modified: (u32, u32),
-    changed: u32,
+    changed: (u32, u32),
     size: u32,
     object: &'a [u8],
     kind: u32,
@@ -114,7 +114,7 @@ fn read_entries(bytes: &[u8], name: usize, mut visit: impl FnMut(IndexEntry<'_>)
         visit(IndexEntry {
             path: &path,
             modified: (read_u32(bytes, at + 8)?, read_u32(bytes, at + 12)?),
-            changed: read_u32(bytes, at)?,
+            changed: (read_u32(bytes, at)?, read_u32(bytes, at + 4)?),
             size: read_u32(bytes, at + 36)?,
             object: bytes.get(at + FACTS..at + FACTS + name)?,
             kind: read_u32(bytes, at + 24)? & KIND,

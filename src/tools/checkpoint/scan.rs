@@ -77,12 +77,14 @@ impl WorkspaceFile {
 
     /// Whether git's index has the file as it is.
     pub fn equals_tracked(&self, file: &TrackedFile) -> bool {
-        let (seconds, nanoseconds) = self.modified;
         let is_same = |ours: i64, theirs: u32| u32::try_from(ours & 0xffff_ffff) == Ok(theirs);
-        is_same(seconds, file.modified.0)
-            && (file.modified.1 == 0 || is_same(nanoseconds, file.modified.1))
+        // Some builds of git count seconds only.
+        let is_time = |ours: (i64, i64), theirs: (u32, u32)| {
+            is_same(ours.0, theirs.0) && (theirs.1 == 0 || is_same(ours.1, theirs.1))
+        };
+        is_time(self.modified, file.modified)
+            && is_time(self.changed, file.changed)
             && u32::try_from(self.size & 0xffff_ffff) == Ok(file.size)
-            && is_same(self.changed.0, file.changed)
     }
 }
 
