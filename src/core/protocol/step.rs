@@ -82,6 +82,10 @@ impl StepAction {
             }
             "file.search" => ["query", "pattern", "path"].iter().filter_map(text).collect(),
             "skill" => ["name", "args"].iter().filter_map(text).collect(),
+            "file.edit" if text(&"path").is_none() && text(&"file_path").is_none() => {
+                let patch = ["patch", "input", "diff"].iter().find_map(text).unwrap_or_default();
+                patched_files(patch)
+            }
             _ => ABOUT.iter().find_map(text).into_iter().collect(),
         };
         if !about.is_empty() {
@@ -101,6 +105,13 @@ impl StepAction {
             StepAction::Tool { name, .. } => name,
         }
     }
+}
+
+/// The files that a patch names, in its own form or as a unified diff.
+fn patched_files(patch: &str) -> Vec<&str> {
+    const MARKS: &[&str] =
+        &["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"];
+    patch.lines().filter_map(|line| MARKS.iter().find_map(|mark| line.strip_prefix(mark))).collect()
 }
 
 /// The requirements the model declares for a step (001 §6). They can raise a tier, never lower it.
@@ -157,6 +168,13 @@ mod tests {
                     input: json!({"name": "tests", "args": "-v"}),
                 },
                 "skill tests -v",
+            ),
+            (
+                StepAction::Tool {
+                    name: "file.edit".into(),
+                    input: json!({"input": "*** Begin Patch\n*** Update File: a b.rs\n@@\n-x\n+y\n*** Add File: c\n+z\n*** End Patch"}),
+                },
+                "file.edit a b.rs c",
             ),
         ];
         for (work, expected) in cases {
