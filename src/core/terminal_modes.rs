@@ -63,15 +63,24 @@ pub fn read_hidden_line() -> std::io::Result<String> {
     read.map(|_| line)
 }
 
+/// Whether our process group has the terminal; `None` where there is none, or one that was opened
+/// outside of this container. Our group is only asked for then: where it was made outside too, its
+/// number is 0, which is no number of a process.
+#[cfg(unix)]
+pub fn is_foreground() -> Option<bool> {
+    let group = rustix::termios::tcgetpgrp(rustix::stdio::stdin()).ok()?;
+    Some(group == rustix::process::getpgrp())
+}
+
 /// Passes the typed part of an unfinished line to the next reader. Linux does so when canonical
 /// mode is left and entered again; elsewhere the text arrives with the end of its line.
 #[cfg(target_os = "linux")]
 pub fn pass_on_typed() {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
     let keyboard = rustix::stdio::stdin();
     // In the background, another program has the terminal.
-    if tcgetpgrp(keyboard).ok() != Some(rustix::process::getpgrp()) {
+    if is_foreground() != Some(true) {
         return;
     }
     let Ok(modes) = tcgetattr(keyboard) else { return };
@@ -92,11 +101,11 @@ pub fn pass_on_typed() {}
 #[cfg(unix)]
 pub fn discard_typed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+    use rustix::termios::{QueueSelector, tcflush};
 
     let keyboard = rustix::stdio::stdin();
     // In the background, another program has the terminal.
-    if tcgetpgrp(keyboard).ok() != Some(rustix::process::getpgrp()) {
+    if is_foreground() != Some(true) {
         return false;
     }
     pass_on_typed();

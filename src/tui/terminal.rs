@@ -443,17 +443,11 @@ fn restore_sequence() -> String {
 /// Stops until this process may use the terminal: setting its modes from the background never ends,
 /// since the signal that would stop the process is caught.
 fn wait_for_foreground() {
+    // If the foreground group is unknown, go on.
     #[cfg(unix)]
-    while !is_foreground() {
+    while terminal_modes::is_foreground() == Some(false) {
         signals::stop();
     }
-}
-
-#[cfg(unix)]
-fn is_foreground() -> bool {
-    // If the foreground group is unknown, go on.
-    let foreground = rustix::termios::tcgetpgrp(rustix::stdio::stdin());
-    foreground.map_or(true, |group| group == rustix::process::getpgrp())
 }
 
 /// A panic on this thread restores the terminal before it is reported. On another thread the screen

@@ -21,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(target_os = "linux")]
 use crate::ALONE;
+#[cfg(target_os = "linux")]
+use crate::support::skip::{Reason, skip};
 
 /// Programs of this machine, and those of the test's own folder.
 struct TestMachine {
@@ -307,6 +309,25 @@ async fn a_process_that_left_the_session_ends_with_the_step_too() {
     assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "done\n"));
     assert!(is_gone(bench.pid("pid").await));
     assert!(note(&seen).contains("ended with the step"), "{}", note(&seen));
+}
+
+/// As where a container is entered: nobody leads the session, and its number is 0 inside.
+#[cfg(target_os = "linux")]
+#[test]
+fn processes_of_a_step_end_in_a_container_whose_session_was_made_outside() {
+    let inside = |program: &str, args: &[&str]| {
+        let mut unshare = std::process::Command::new("unshare");
+        unshare.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", program]);
+        unshare.args(args).output()
+    };
+    if !inside("true", &[]).is_ok_and(|output| output.status.success()) {
+        return skip(Reason::NoMount);
+    }
+    let tests = std::env::current_exe().unwrap();
+    let test = "exec::a_process_that_left_the_session_ends_with_the_step_too";
+    let output = inside(tests.to_str().unwrap(), &["--exact", test]).unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("test result: ok. 1 passed"), "{said}");
 }
 
 #[cfg(target_os = "linux")]

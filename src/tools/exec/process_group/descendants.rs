@@ -6,7 +6,7 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, waitpid,
+    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid,
 };
 
 use super::daemons::DaemonRule;
@@ -86,7 +86,8 @@ pub(super) fn sweep(
 fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &DaemonRule) {
     let (mut seen, mut spared, mut kept_groups) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::from([0]));
-    let ours = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    // 0 where the session was made outside of this container.
+    let ours = read_process(own).map_or(0, |own| own.session);
     let stop = |pid: i32| Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::STOP));
     let mut quiet = 0;
     for _ in 0..STOPS {
