@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
 
 use crate::support::bench::TestDir;
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wait_until;
 
 fn has(program: &str) -> bool {
     let folders = ["/usr/local/bin", "/usr/bin", "/bin"];
@@ -35,15 +35,6 @@ fn bench_git(bench: &TestDir) -> Command {
     git.current_dir(bench.work()).env_clear().envs(bench.envs());
     git.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("GIT_CONFIG_NOSYSTEM", "1");
     git
-}
-
-#[track_caller]
-fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::park_timeout(Duration::from_millis(5));
-    }
 }
 
 /// The processes that have this text in their command line.

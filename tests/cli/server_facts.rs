@@ -1,7 +1,6 @@
 //! What servers say of their models is asked beside the conversation, and fits the requests to them.
 
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
 use avocet::model::{Endpoint, HttpModel, Model, ServerFacts, learn_facts};
 use avocet::protocol::Provider;
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 fn page(value: &Value) -> Reply {
     Reply::json(200, value)
@@ -137,15 +137,12 @@ fn a_session_learns_what_the_server_says_and_remembers_it() {
     let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     server.wait_for_lookups(2);
     let file = bench.path("avocet/state/models.json");
-    let deadline = Instant::now() + Duration::from_secs(15);
-    let known = loop {
-        let known = std::fs::read_to_string(&file).unwrap_or_default();
-        if known.contains(&url) && known.contains("8192") {
-            break known;
-        }
-        assert!(Instant::now() < deadline, "{known}");
-        std::thread::park_timeout(Duration::from_millis(2));
-    };
+    let read = || std::fs::read_to_string(&file).unwrap_or_default();
+    wait_until("what the server says is stored", || {
+        let known = read();
+        known.contains(&url) && known.contains("8192")
+    });
+    let known = read();
     server.release();
     assert!(first.wait().unwrap().success());
     // The same address without the facts: what it said before still counts.

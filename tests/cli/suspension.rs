@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::support::bench::TestDir;
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 /// Longer than every limit below.
 const STOPPED: Duration = Duration::from_secs(10);
@@ -53,15 +54,6 @@ fn start(way: RunWay, bench: &TestDir, server: &Server) -> Child {
 fn signal(child: &Child, name: &str) {
     let done = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(done.unwrap().success());
-}
-
-#[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::park_timeout(Duration::from_millis(2));
-    }
 }
 
 /// Stops the program for longer than its limits, and answers with all it wrote.

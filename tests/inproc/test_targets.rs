@@ -106,6 +106,15 @@ fn there_are_no_targets_beside_the_five() {
     assert!(!manifest.contains("[[test]]"), "a target of tests is a folder with a `main.rs`");
 }
 
+/// The gate builds for tests alone: what it has built is what a release is made of.
+#[test]
+fn no_code_knows_whether_it_is_built_for_release() {
+    for file in rust_files(&root().join("src")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("debug_assertions"), "{}", file.display());
+    }
+}
+
 #[test]
 fn a_file_that_no_module_names_is_found() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wait_until;
 
 trait CleanupDir {
     fn temp(&self) -> PathBuf;
@@ -62,16 +63,6 @@ fn err(output: &Output) -> String {
 fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().flatten();
     names.map(|entry| entry.file_name().into_string().unwrap()).collect()
-}
-
-/// Looks again until it is so.
-#[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::yield_now();
-    }
 }
 
 #[test]

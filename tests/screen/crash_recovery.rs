@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use avocet::protocol::{Event, Outcome};
 use avocet::store::{Database, Store};
@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 trait CrashDir {
     fn events_command(&self, args: &[&str]) -> Command;
@@ -439,15 +440,6 @@ enum SentText {
     /// Up brings them back, but no start offers them.
     Typed,
     Nowhere,
-}
-
-#[track_caller]
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !holds() {
-        assert!(Instant::now() < deadline, "never happened: {what}");
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
 }
 
 /// Kills up to 50 ms after Enter, which is pressed once the words are seen; the answer is where the

@@ -14,6 +14,7 @@ use crate::support::bench::TestDir;
 use crate::support::pty::{Modes, Screen};
 use crate::support::server::{Reply, Server};
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wait_until;
 
 const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
 
@@ -201,11 +202,7 @@ fn running_out_of_memory_in_a_turn_restores_the_terminal() {
     screen.press("go\r");
     let code = screen.wait_for_exit();
     assert_ne!(code, 0, "{}", screen.text());
-    let restored = Instant::now();
-    while screen.modes() != Modes::default() {
-        assert!(restored.elapsed() < Duration::from_secs(10), "{:?}", screen.modes());
-        std::thread::yield_now();
-    }
+    wait_until("the terminal is restored", || screen.modes() == Modes::default());
 }
 
 #[test]
@@ -222,11 +219,7 @@ fn a_folder_removed_during_a_turn_is_reported() {
         let args = ["--base-url", &url, "--model", "loop-1", "-p", "go"];
         let child = command(&bench, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.unwrap();
-        let waited = Instant::now();
-        while server.requests().len() < 2 {
-            assert!(waited.elapsed() < Duration::from_secs(15), "the second request");
-            std::thread::yield_now();
-        }
+        wait_until("the second request", || server.requests().len() == 2);
         let mode = |mode| fs::set_permissions(bench.work(), fs::Permissions::from_mode(mode));
         if closed {
             mode(0o000).unwrap()

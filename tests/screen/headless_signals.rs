@@ -5,13 +5,14 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
+use crate::support::wait::{PATIENCE, wait_until};
 
 /// How a step comes to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +68,7 @@ impl ProcessTree {
 
     #[track_caller]
     fn wait_for_counts(&self, wanted: [usize; 3], what: &str) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.running() != wanted {
-            assert!(Instant::now() < deadline, "{what}: {:?}", self.running());
-            std::thread::yield_now();
-        }
+        wait_until(what, || self.running() == wanted);
     }
 }
 
@@ -142,7 +139,7 @@ fn assert_ended_by(way: StepSource, (name, number): (&str, u32)) {
     // What was killed is still listed until it is scheduled once more.
     tree.wait_for_counts([0, 0, 0], &format!("{way:?} {name}: all has ended"));
     // What is not ended runs for years.
-    assert!(took < Duration::from_secs(12), "{way:?} {name}: {took:?}");
+    assert!(took < PATIENCE, "{way:?} {name}: {took:?}");
 }
 
 fn kill(signal: &str, id: u32) {
@@ -203,7 +200,7 @@ fn a_signal_ends_a_plain_conversation_and_its_process_tree() {
         screen.signal(name);
         assert_eq!(screen.wait_for_exit(), 128 + number, "{name}: {}", screen.text());
         tree.wait_for_counts([0, 0, 0], &format!("{name}: all has ended"));
-        assert!(began.elapsed() < Duration::from_secs(30), "{name}: {:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE, "{name}: {:?}", began.elapsed());
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::{PATIENCE, assert_quick, wait_until};
 use avocet::protocol::Event;
 use avocet::store::{Database, Store};
 
@@ -96,22 +97,6 @@ fn leave(screen: &mut Screen) {
     // Both at once: the second one counts for three seconds only, which a busy machine may exceed.
     screen.press("\x03\x03");
     screen.wait_for_exit();
-}
-
-/// Fails if it takes three seconds or more, five times in a row: a busy machine may delay any
-/// single one.
-#[track_caller]
-fn assert_quick(what: &str, mut run: impl FnMut() -> Duration) {
-    let mut times = Vec::new();
-    while times.len() < 5 {
-        let took = run();
-        println!("{what}: {took:?}");
-        if took < Duration::from_secs(3) {
-            return;
-        }
-        times.push(took);
-    }
-    panic!("{what}: {times:?}");
 }
 
 #[test]
@@ -239,11 +224,7 @@ fn a_killed_window_is_restored() {
     screen.wait_until_gone("Esc stops");
     screen.press("tell me more\r");
     screen.wait_for("and then");
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !bench.has_growing("and then") {
-        assert!(Instant::now() < deadline, "what grows is written within a moment");
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
+    wait_until("what grows is written within a moment", || bench.has_growing("and then"));
     screen.signal("KILL");
     screen.wait_for_exit();
 
@@ -439,7 +420,7 @@ fn unsaved_work_is_written_elsewhere_on_exit_when_the_database_is_locked() {
     let since = Instant::now();
     screen.wait_for_exit();
     let took = since.elapsed();
-    assert!(took < Duration::from_secs(12), "{took:?}");
+    assert!(took < PATIENCE, "{took:?}");
     let said = String::from_utf8_lossy(&screen.raw()).into_owned();
     assert!(said.contains("could not be saved"), "{said}");
     let data = fs::read_dir(bench.root.path().join("avocet/data")).unwrap().flatten();

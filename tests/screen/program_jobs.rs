@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use avocet::i18n::sandbox as words;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wait_until;
 
 /// Prints its second part once a file is there, and ends with the folder at the latest.
 const JOB: &str = "echo $$ > pid; echo begun\n\
@@ -94,15 +95,6 @@ fn process_of(bench: &TestDir) -> PathBuf {
 fn runs(process: &Path) -> bool {
     let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
-}
-
-#[track_caller]
-fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::park_timeout(Duration::from_millis(5));
-    }
 }
 
 /// The files of kept jobs with this ending.

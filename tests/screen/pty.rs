@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::support::bench::TestDir;
 use crate::support::pty::{Modes, Screen};
 use crate::support::server::{self, Reply, Server};
+use crate::support::wait::wait_until;
 
 trait ScreenDir {
     fn start(&self, args: &[&str]) -> Screen;
@@ -384,16 +385,6 @@ fn escape_ends_a_hanging_child_and_its_process_tree() {
     screen.press("\x1b");
     wait_until("the child is gone", || sleeps(&own_seconds(1)) == 0);
     leave(&mut screen);
-}
-
-/// Looks again until it is so.
-#[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::yield_now();
-    }
 }
 
 /// An argument of a program that no other run of the tests starts.

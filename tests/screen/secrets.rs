@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server, event};
+use crate::support::wait::wait_until;
 
 /// The key of the settings: no shape tells that it is one.
 const OWN: &str = "rather-plain-5Tf8Qz1Lm4Vx";
@@ -75,15 +75,6 @@ fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
         }
     }
     found
-}
-
-#[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::park_timeout(Duration::from_millis(2));
-    }
 }
 
 #[track_caller]

@@ -11,24 +11,7 @@ use serde_json::json;
 use crate::support::bench::TestDir;
 use crate::support::pty::{Modes, Screen};
 use crate::support::server::{Reply, Server};
-
-const MOST: Duration = Duration::from_secs(3);
-
-/// Fails if quitting takes longer than it may, five times in a row: a busy machine may delay any
-/// single one.
-#[track_caller]
-fn assert_quick(what: &str, mut quit: impl FnMut() -> Duration) {
-    let mut times = Vec::new();
-    while times.len() < 5 {
-        let took = quit();
-        println!("{what}: {} ms", took.as_millis());
-        if took < MOST {
-            return;
-        }
-        times.push(took);
-    }
-    panic!("{what}: {times:?}");
-}
+use crate::support::wait::{assert_quick, wait_until};
 
 /// The ways out of the full screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,15 +62,6 @@ fn step(program: &str) -> Reply {
     let commands = [json!({ "program": program, "args": [], "requires": {} })];
     let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
     Reply::text(&json!({ "type": "cmd", "message": "Let me try.", "data": data }).to_string(), 4)
-}
-
-#[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::yield_now();
-    }
 }
 
 /// The number a script has written of itself.

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::support::bench::TestDir;
 use crate::support::pty::{Modes, Screen};
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 trait SignalsDir {
     fn screen(&self, args: &[&str]) -> Screen;
@@ -55,15 +56,6 @@ fn step(program: &str, args: &[&str]) -> Reply {
     let commands = [json!({ "program": program, "args": args, "requires": {} })];
     let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
     Reply::text(&json!({ "type": "cmd", "message": "Let me try.", "data": data }).to_string(), 8)
-}
-
-#[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::yield_now();
-    }
 }
 
 /// How many programs with this last argument run.
@@ -313,11 +305,7 @@ fn a_step_does_not_outlive_an_uncatchable_kill() {
     wait_until("what left the session is known", || is_marked(&two));
     kill("KILL", child.id());
     child.wait().unwrap();
-    let ended = Instant::now();
-    while all() != [0, 0, 0] {
-        assert!(ended.elapsed() < Duration::from_secs(15), "left: {:?}", all());
-        std::thread::yield_now();
-    }
+    wait_until("all has ended", || all() == [0, 0, 0]);
 }
 
 /// Whether two pieces 30 ms apart are one key: "ab", with a "=" typed after the key, is as wanted.

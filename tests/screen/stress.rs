@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::support::bench::TestDir;
 use crate::support::pty::{Modes, Screen};
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 const SIZE: (u16, u16) = (100, 30);
 
@@ -90,11 +91,9 @@ fn two_thousand_resizes_end_in_a_clean_frame() {
     // The same frame, drawn anew from end to end.
     screen.press("\x0c!");
     screen.wait_for("› here!");
-    let patience = Instant::now() + Duration::from_secs(15);
-    while screen.text().replace("here!", "here") != before {
-        assert!(Instant::now() < patience, "{}\n{before}", screen.text());
-        std::thread::park_timeout(Duration::from_millis(2));
-    }
+    wait_until(&format!("drawn as before:\n{before}"), || {
+        screen.text().replace("here!", "here") == before
+    });
     for once in ["› here", "line 60 of", "Enter send"] {
         assert_eq!(before.matches(once).count(), 1, "{once}: {before}");
     }
@@ -237,11 +236,8 @@ fn a_hang_up_without_a_signal_ends_the_program_and_keeps_the_draft() {
     screen.press("words worth keeping");
     screen.wait_for("words worth keeping");
     screen.hang_up();
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !holds(&bench.root.path().join("avocet"), "words worth keeping") {
-        assert!(Instant::now() < deadline, "it did not leave");
-        std::thread::yield_now();
-    }
+    let folder = bench.root.path().join("avocet");
+    wait_until("it leaves", || holds(&folder, "words worth keeping"));
 }
 
 /// Whether a file below the folder holds the words.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
+use crate::support::wait::{PATIENCE, wait_until};
 
 /// Longer ones scroll out of the screen; what they show is looked at in `tests/inproc/sanitization.rs`.
 const SHORT: usize = 2_000;
@@ -88,7 +89,7 @@ fn assert_neutralized(screen: &Screen, payload: &Payload) {
 #[track_caller]
 fn assert_shown(screen: &Screen, payload: &Payload, by: &str) {
     let Some(mark) = payload.mark() else { return };
-    let seen = screen.shows_within(mark, Duration::from_secs(15));
+    let seen = screen.shows_within(mark, PATIENCE);
     assert!(seen, "{} by {by}: no {mark:?}\n{}", payload.file, screen.text());
 }
 
@@ -96,10 +97,7 @@ fn say(screen: &mut Screen, words: &str) {
     let before = screen.raw().len();
     screen.paste(words);
     // What follows a paste at once, up to another mark of its end, belongs to it.
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while screen.raw().len() == before && Instant::now() < deadline {
-        std::thread::yield_now();
-    }
+    wait_until("the paste is shown", || screen.raw().len() > before);
     screen.press("\r");
 }
 
@@ -241,17 +239,17 @@ fn names_are_neutralized() {
     let mut screen = start(&bench, &server);
     assert_no_sequence(&screen, "the branch");
     screen.press("@zed");
-    assert!(screen.shows_within("zedscript", Duration::from_secs(10)), "{}", screen.text());
+    assert!(screen.shows_within("zedscript", PATIENCE), "{}", screen.text());
     assert_no_sequence(&screen, "the list of files");
     screen.press("\u{1b}");
     screen.wait_until_gone("mention");
     screen.press("\u{15}");
     screen.wait_until_gone("@zed");
     say(&mut screen, "!ls");
-    assert!(screen.shows_within("zed0", Duration::from_secs(10)), "{}", screen.text());
+    assert!(screen.shows_within("zed0", PATIENCE), "{}", screen.text());
     assert_no_sequence(&screen, "the names of files");
     screen.press("/zed");
-    assert!(screen.shows_within("about", Duration::from_secs(10)), "{}", screen.text());
+    assert!(screen.shows_within("about", PATIENCE), "{}", screen.text());
     assert_no_sequence(&screen, "the list of commands");
     screen.press("\u{15}");
     screen.wait_until_gone("/zed");
@@ -261,10 +259,10 @@ fn names_are_neutralized() {
     say(&mut screen, &format!("/rename renamed{all}"));
     screen.wait_for("Conversation renamed");
     say(&mut screen, "/sessions");
-    assert!(screen.shows_within("conversations", Duration::from_secs(10)), "{}", screen.text());
+    assert!(screen.shows_within("conversations", PATIENCE), "{}", screen.text());
     assert_no_sequence(&screen, "the titles of sessions");
     say(&mut screen, "/run zedscript.ai.yaml");
-    assert!(screen.shows_within("printed", Duration::from_secs(10)), "{}", screen.text());
+    assert!(screen.shows_within("printed", PATIENCE), "{}", screen.text());
     assert_no_sequence(&screen, "what a script prints");
     say(&mut screen, "go on");
     screen.wait_for("Run this?");

@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use crate::support::bench::TestDir;
 use crate::support::pty::{Modes, Screen};
 use crate::support::server::{Reply, Server};
+use crate::support::wait::wait_until;
 
 /// Puts a program of this name before all others.
 fn program(bench: &TestDir, name: &str, lines: &str) {
@@ -40,15 +40,6 @@ fn screen(bench: &TestDir, server: &Server) -> Screen {
     let screen = Screen::start(&args, &envs, &bench.work(), (100, 30));
     screen.wait_for("loop-1");
     screen
-}
-
-#[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !so() {
-        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
-        std::thread::park_timeout(Duration::from_millis(2));
-    }
 }
 
 /// Waits until the file holds a whole line, which is then the answer.

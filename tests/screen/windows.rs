@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use avocet::config::approvals::{Approvals, Side};
 use avocet::config::trust::{self, FolderTrust, TrustLevel, TrustStore};
@@ -14,6 +13,7 @@ use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
 use crate::support::test_name;
+use crate::support::wait::wait_until;
 
 /// As many as a window does in each test; `ROUNDS` asks for more.
 fn rounds(usual: usize) -> usize {
@@ -33,16 +33,12 @@ fn questions(screen: &Screen, count: usize) {
 /// Waits until `text` was printed so often, and after it the sign that a line is read.
 #[track_caller]
 fn takes_a_line(screen: &Screen, text: &str, count: usize) {
-    let deadline = Instant::now() + Duration::from_secs(15);
     let is_read = || {
         let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
         let last = raw.rsplit(text).next().unwrap_or_default();
         raw.matches(text).count() >= count && last.contains("> ")
     };
-    while !is_read() {
-        assert!(Instant::now() < deadline, "{count} of {text:?}: {}", screen.text());
-        thread::park_timeout(Duration::from_millis(2));
-    }
+    wait_until(&format!("{count} of {text:?}"), is_read);
 }
 
 const QUESTION: &str = "Type the number of a choice.";
@@ -58,11 +54,9 @@ fn leave(screen: &mut Screen) {
 /// Waits until the file contains the text.
 #[track_caller]
 fn wait_for_text(file: &Path, text: &str) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !fs::read_to_string(file).is_ok_and(|found| found.contains(text)) {
-        assert!(Instant::now() < deadline, "{text:?} is not in {}", file.display());
-        thread::park_timeout(Duration::from_millis(2));
-    }
+    wait_until(&format!("{text:?} in {}", file.display()), || {
+        fs::read_to_string(file).is_ok_and(|found| found.contains(text))
+    });
 }
 
 /// The texts of all files below a folder.
@@ -196,11 +190,17 @@ fn write_rounds(writer: &str, root: &Path) {
     let store = root.join("approvals");
     for round in 0..WRITES {
         let (mut approvals, _) = Approvals::open(&store, Path::new("/work/project"));
-        approvals.remember(Side::Allowed, &format!("w{writer} r{round}"), None).unwrap();
+        // Who waits too long for the others is told so, and asks again.
+        let rule = format!("w{writer} r{round}");
+        assert!((0..10).any(|_| approvals.remember(Side::Allowed, &rule, None).is_ok()), "{rule}");
         let folder = root.join(format!("trusted-{writer}-{round}"));
         fs::create_dir_all(&folder).unwrap();
         let (mut trust, _) = TrustStore::open(root.join("trust.json"));
-        trust.set(&folder, &trust::survey(&folder), TrustLevel::Trusted).unwrap();
+        let survey = trust::survey(&folder);
+        assert!(
+            (0..10).any(|_| trust.set(&folder, &survey, TrustLevel::Trusted).is_ok()),
+            "{rule}"
+        );
     }
 }
 

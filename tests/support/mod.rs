@@ -9,6 +9,7 @@ pub mod script_cases;
 pub mod server;
 pub mod skip;
 pub mod talk;
+pub mod wait;
 
 /// The name by which a test of `module` (its [`module_path!`]) is started with `--exact`.
 pub fn test_name(module: &str, test: &str) -> String {

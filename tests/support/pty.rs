@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// How long anything may take before the test fails.
-const PATIENCE: Duration = Duration::from_secs(15);
+use crate::support::wait::{PATIENCE, wait_until};
 
 /// What the terminal has shown so far.
 struct ScreenOutput {
@@ -104,18 +103,14 @@ impl Screen {
         screen.seen.0.lock().unwrap().over = true;
         // The reader holds the terminal open until it has something to read.
         screen.press("x");
-        while Arc::strong_count(&screen.seen) > 1 {
-            std::thread::yield_now();
-        }
+        wait_until("the reader has let go", || Arc::strong_count(&screen.seen) == 1);
     }
 
     /// The same, and the exit code the program ends with then.
     pub fn hang_up_and_wait(mut self) -> u32 {
         self.seen.0.lock().unwrap().over = true;
         self.press("x");
-        while Arc::strong_count(&self.seen) > 1 {
-            std::thread::yield_now();
-        }
+        wait_until("the reader has let go", || Arc::strong_count(&self.seen) == 1);
         self.keyboard = Arc::new(Mutex::new(Box::new(std::io::sink())));
         self.master = None;
         self.child.wait().unwrap().exit_code()
@@ -269,7 +264,7 @@ impl Screen {
                 return status.exit_code();
             }
             assert!(Instant::now() < deadline, "the program did not end\n{}", self.text());
-            std::thread::yield_now();
+            std::thread::park_timeout(Duration::from_millis(3));
         }
     }
 

@@ -17,11 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::support::wait::PATIENCE;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-
-/// How long a test waits for something that should happen at once.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One answer of the server.
 #[derive(Clone, Debug)]

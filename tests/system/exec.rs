@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ALONE;
 #[cfg(target_os = "linux")]
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::PATIENCE;
 
 /// Programs of this machine, and those of the test's own folder.
 struct TestMachine {
@@ -170,7 +171,7 @@ impl ExecFixture {
 
 /// Looks until there is an answer.
 async fn wait_for<T>(look: impl Fn() -> Option<T>) -> T {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = look() {
             return found;

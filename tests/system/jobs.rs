@@ -19,6 +19,7 @@ use avocet::tools::system::System;
 use serde_json::json;
 
 use crate::support::talk::{self, DONE, SessionClient};
+use crate::support::wait::PATIENCE;
 
 fn session(folder: &Path, replies: &[&str]) -> SessionClient {
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
@@ -103,7 +104,7 @@ async fn ended_at_once(talk: &mut SessionClient, folder: &Path, line: &str) -> O
 
 /// The number that a job writes of itself.
 async fn pid(folder: &Path) -> String {
-    let deadline = Instant::now() + Duration::from_secs(15);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let text = fs::read_to_string(folder.join("pid")).unwrap_or_default();
         if let Some(pid) = text.strip_suffix('\n') {
