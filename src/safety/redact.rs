@@ -28,6 +28,7 @@ mod lines;
 mod names;
 mod shapes;
 mod tables;
+mod tokens;
 mod values;
 mod vault;
 mod view;
@@ -230,6 +231,16 @@ impl Redactor {
         self.vault.learn(values);
     }
 
+    /// Learns the secrets of a text. A word is one only after its name, but its encodings are no
+    /// words.
+    pub fn learn_text(&self, text: &str) {
+        let hits = self.secret_spans(text);
+        self.learn(text, &hits);
+        let values = hits.iter().filter(|hit| hit.learned).map(|hit| secret_in(text, hit));
+        let words: Vec<Cow<'_, str>> = values.filter(|value| value.len() >= SHORTEST).collect();
+        self.vault.learn_encodings(words.iter().map(|word| &**word));
+    }
+
     /// How many values are masked wherever they appear: a text masked before there was another may
     /// need it again.
     pub fn learned_count(&self) -> usize {
@@ -387,11 +398,13 @@ fn secret_in<'t>(text: &'t str, hit: &SecretSpan) -> Cow<'t, str> {
 
 /// What shows by itself that it is a secret.
 fn find_in_plain_text(text: &str, hits: &mut Vec<SecretSpan>) {
+    tokens::find_tokens(text, hits);
     for (index, shape) in PATTERNS.candidate_patterns(text) {
         if let Some(regex) = PATTERNS.regex_at(index) {
             shapes::find_matches(shape, regex, text, hits);
         }
     }
+    shapes::find_literals(text, hits);
     key_blocks::find_key_blocks(text, hits);
     lines::find_named_secrets(text, hits);
     tables::find_in_tables(text, hits);

@@ -214,8 +214,8 @@ fn headers_urls_and_webhooks_are_masked() {
     assert_eq!(kinds(r#""authorization": "Basic dXNlcjpwYXNz""#), ["authorization"]);
     assert_eq!(kinds("postgres://app:s3cr3t@db/x"), ["url-password"]);
     assert_eq!(kinds("redis://:hunter2@cache"), ["url-password"]);
-    assert_eq!(kinds("https://hooks.slack.com/services/T0/B0/abc"), ["slack-webhook"]);
-    assert_eq!(kinds("https://discord.com/api/webhooks/12/abcdef"), ["discord-webhook"]);
+    assert_eq!(kinds("https://hooks.slack.com/services/T0/B0/abc"), ["webhook"]);
+    assert_eq!(kinds("https://discord.com/api/webhooks/12/abcdef"), ["webhook"]);
 }
 
 #[test]
