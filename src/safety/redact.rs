@@ -398,8 +398,7 @@ fn secret_in<'t>(text: &'t str, hit: &SecretSpan) -> Cow<'t, str> {
 
 /// What shows by itself that it is a secret.
 fn find_in_plain_text(text: &str, hits: &mut Vec<SecretSpan>) {
-    tokens::find_tokens(text, hits);
-    for (index, shape) in PATTERNS.candidate_patterns(text) {
+    for (index, shape) in PATTERNS.candidate_patterns(text, hits) {
         if let Some(regex) = PATTERNS.regex_at(index) {
             shapes::find_matches(shape, regex, text, hits);
         }
@@ -472,22 +471,27 @@ impl CompiledShapes {
         let words = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .ascii_case_insensitive(true)
-            .build(hints.iter().map(|(_, hint)| hint.word))
+            .build(hints.iter().map(|(_, hint)| hint.word).chain(tokens::beginnings()))
             .ok();
         CompiledShapes { words, hints, shapes: SHAPES.iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// The shapes that may occur in the text, in the order of the table.
+    /// The shapes that may occur in the text, in the order of the table. Adds the tokens that are
+    /// known by how they begin.
     fn candidate_patterns(
         &self,
         text: &str,
-    ) -> impl Iterator<Item = (usize, &'static SecretPattern)> {
+        hits: &mut Vec<SecretSpan>,
+    ) -> impl Iterator<Item = (usize, &'static SecretPattern)> + use<> {
         // Without the words nothing can be ruled out, nor where a letter that is not ASCII
         // counts as one that is.
         let all = self.words.is_none() || text.contains(FOLDED);
         let mut met = vec![all; SHAPES.len()];
         for found in self.words.iter().flat_map(|words| words.find_overlapping_iter(text)) {
-            if let Some((index, hint)) = self.hints.get(found.pattern().as_usize())
+            let number = found.pattern().as_usize();
+            if let Some(token) = number.checked_sub(self.hints.len()) {
+                tokens::find_token(text, token, found.range(), hits);
+            } else if let Some((index, hint)) = self.hints.get(number)
                 && let Some(met) = met.get_mut(*index)
                 && !*met
             {

@@ -70,8 +70,9 @@ impl RequiredSuffix {
             Following::Anything => true,
             Following::Run(of) => is_key_run(rest, of),
             Following::Parts(first, second) => {
-                let rest = rest.get(..=first + second).and_then(|rest| rest.split_once('.'));
-                rest.is_some_and(|(head, rest)| head.len() == first && is_key_run(rest, second))
+                rest.as_bytes().get(first) == Some(&b'.')
+                    && is_key_run(rest, first)
+                    && rest.get(first + 1..).is_some_and(|rest| is_key_run(rest, second))
             }
             Following::Literal => {
                 let name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
@@ -102,7 +103,7 @@ const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
 
 fn is_key_run(text: &str, of: usize) -> bool {
     let key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
-    text.bytes().take(of).filter(key).count() == of
+    text.as_bytes().get(..of).is_some_and(|run| run.iter().all(key))
 }
 
 struct PatternMatch<'t> {

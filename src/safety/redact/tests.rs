@@ -156,7 +156,7 @@ fn every_match_of_a_shape_contains_one_of_its_hints() {
     for text in texts {
         let text = format!("see {text} there\n{text}\n");
         let hinted: Vec<usize> =
-            compiled.candidate_patterns(&text).map(|(index, _)| index).collect();
+            compiled.candidate_patterns(&text, &mut Vec::new()).map(|(index, _)| index).collect();
         for (index, shape) in SHAPES.iter().enumerate() {
             let mut matches = Vec::new();
             shapes::find_matches(shape, compiled.regex_at(index).unwrap(), &text, &mut matches);

@@ -1,8 +1,7 @@
 //! Tokens whose services gave them a beginning nothing else has.
 
+use std::ops::Range;
 use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::values::{SecretSpan, is_varied};
 
@@ -53,32 +52,34 @@ const TOKENS: &[(&str, Alphabet, usize, &str)] = &[
     ("service-token", Joined, 60, "glc_eyJ ops_eyJ sk.eyJ sl.u. sl.B dt0c01."),
 ];
 
-/// The words, and for each the number of its row and whether it counts inside a word.
-static BEGINNINGS: LazyLock<(Option<AhoCorasick>, Vec<(usize, bool)>)> = LazyLock::new(|| {
-    let row =
-        |(row, it): (usize, &(_, _, _, &'static str))| it.3.split(' ').map(move |one| (row, one));
-    let all: Vec<(usize, &str)> = TOKENS.iter().enumerate().flat_map(row).collect();
-    let words = all.iter().map(|(_, word)| word.trim_start_matches('*'));
-    let search = AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(words);
-    (search.ok(), all.iter().map(|(row, word)| (*row, word.starts_with('*'))).collect())
+type Row = (&'static str, Alphabet, usize);
+
+/// Each beginning with its row, and whether it counts inside a word.
+static BEGINNINGS: LazyLock<Vec<(&'static str, bool, Row)>> = LazyLock::new(|| {
+    let split = |(kind, alphabet, least, words): &(&'static str, Alphabet, usize, &'static str)| {
+        let row = (*kind, *alphabet, *least);
+        words.split(' ').map(move |word| (word.trim_start_matches('*'), word.starts_with('*'), row))
+    };
+    TOKENS.iter().flat_map(split).collect()
 });
 
-pub(super) fn find_tokens(text: &str, hits: &mut Vec<SecretSpan>) {
-    let (search, rows) = &*BEGINNINGS;
-    for found in search.iter().flat_map(|search| search.find_overlapping_iter(text)) {
-        let Some((row, inside)) = rows.get(found.pattern().as_usize()) else { continue };
-        let Some((kind, alphabet, least, _)) = TOKENS.get(*row) else { continue };
-        if !inside && !begins_word(text.as_bytes(), found.start()) {
-            continue;
-        }
-        let rest = text.get(found.end()..).unwrap_or_default();
-        let len = rest.bytes().take_while(|byte| alphabet.contains(*byte)).count();
-        let token = rest.get(..len).unwrap_or_default().trim_end_matches(['.', '-', '/']);
-        if token.len() >= *least && has_digit(token) && (*inside || alphabet.is_likely(token)) {
-            let end = found.end() + token.len();
-            let span = SecretSpan::new((*kind).into(), found.start(), end);
-            hits.push(SecretSpan { learned: true, ..span });
-        }
+/// The beginnings, in the order that [`find_token`] knows them by.
+pub(super) fn beginnings() -> impl Iterator<Item = &'static str> {
+    BEGINNINGS.iter().map(|(word, ..)| *word)
+}
+
+/// Adds the token that begins with this, in capitals or not.
+pub(super) fn find_token(text: &str, number: usize, at: Range<usize>, hits: &mut Vec<SecretSpan>) {
+    let Some((word, inside, (kind, alphabet, least))) = BEGINNINGS.get(number) else { return };
+    if text.get(at.clone()) != Some(*word) || !inside && !begins_word(text.as_bytes(), at.start) {
+        return;
+    }
+    let rest = text.get(at.end..).unwrap_or_default();
+    let len = rest.bytes().take_while(|byte| alphabet.contains(*byte)).count();
+    let token = rest.get(..len).unwrap_or_default().trim_end_matches(['.', '-', '/']);
+    if token.len() >= *least && has_digit(token) && (*inside || alphabet.is_likely(token)) {
+        let span = SecretSpan::new((*kind).into(), at.start, at.end + token.len());
+        hits.push(SecretSpan { learned: true, ..span });
     }
 }
 
