@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::names::{self, NameClass};
 use super::values::{self, SecretSpan};
-use super::words::{COMMON, GLUE, NOTHING, SCHEMES};
+use super::words::{COMMON, GLUE, NOTHING, PROSE, SCHEMES};
 
 /// A longer name does not count.
 const NAME: usize = 64;
@@ -94,8 +94,8 @@ pub(super) fn find_named_secrets(text: &str, hits: &mut Vec<SecretSpan>) {
     while let Some(byte) = bytes.get(at) {
         let hit = match byte {
             b'=' | b':' => match_assignment(text, at, 1, &mut ahead),
-            0xef if WIDE_SIGNS.iter().any(|sign| bytes[at..].starts_with(sign.as_bytes())) => {
-                match_assignment(text, at, WIDE_SIGNS[0].len(), &mut ahead)
+            0xef if text.get(at..).is_some_and(|rest| rest.starts_with(WIDE_SIGNS)) => {
+                match_assignment(text, at, WIDE_SIGNS[0].len_utf8(), &mut ahead)
             }
             b'>' => match_element(text, at),
             b'-' => match_flag(text, at, &mut ahead),
@@ -113,7 +113,7 @@ pub(super) fn find_named_secrets(text: &str, hits: &mut Vec<SecretSpan>) {
 }
 
 /// `：` and `＝` as Chinese and Japanese texts have them.
-const WIDE_SIGNS: [&str; 2] = ["\u{ff1a}", "\u{ff1d}"];
+const WIDE_SIGNS: [char; 2] = ['\u{ff1a}', '\u{ff1d}'];
 
 fn match_assignment(
     text: &str,
@@ -564,24 +564,7 @@ fn is_non_value(lower: &str) -> bool {
 
 /// A word that prose, a type or a form has after the name of a secret.
 pub(super) fn is_common_word(lower: &str) -> bool {
-    let prose = [
-        "public",
-        "is",
-        "the",
-        "to",
-        "and",
-        "or",
-        "must",
-        "directive",
-        "option",
-        "setting",
-        "settings",
-        "by",
-    ];
-    is_non_value(lower)
-        || COMMON.contains(&lower)
-        || GLUE.contains(&lower)
-        || prose.contains(&lower)
+    is_non_value(lower) || [COMMON, GLUE, PROSE].iter().any(|words| words.contains(&lower))
 }
 
 /// A path or an address says where something is.

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
+use super::lines;
 use super::values::{SecretSpan, has_letter_and_digit, is_placeholder, is_varied};
-use super::{is_random, lines};
 
 /// One kind of secret. The group `s`, where there is one, is the secret; else all is. A group `n`
 /// is its name.
@@ -430,7 +430,7 @@ fn is_named_token(found: &PatternMatch<'_>) -> bool {
 }
 
 fn is_long_random(found: &PatternMatch<'_>) -> bool {
-    is_random(found.secret)
+    has_letter_and_digit(found.secret) && is_not_placeholder(found)
 }
 
 /// An option of a command, and no option that follows it.

@@ -32,6 +32,12 @@ pub(super) const COMMON: &[&str] = &[
     "rs256", "es256", "argon2", "argon2id", "aws4-hmac-sha256", "bcrypt", "pbkdf2", "md5", "sha1",
 ];
 
+/// Words that prose has after the words of settings.
+#[rustfmt::skip]
+pub(super) const PROSE: &[&str] = &[
+    "public", "is", "the", "to", "and", "or", "must", "directive", "option", "setting", "settings", "by",
+];
+
 /// Words of sentences.
 #[rustfmt::skip]
 pub(super) const GLUE: &[&str] = &[
