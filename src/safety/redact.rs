@@ -102,6 +102,7 @@ pub struct RedactorSeed {
     values: Vec<(String, String)>,
     salt: [u8; 16],
     learned: Vec<String>,
+    encodings: Vec<String>,
 }
 
 /// A text whose masks were turned back.
@@ -158,13 +159,15 @@ impl Redactor {
     /// All that it masks.
     pub fn seed(&self) -> RedactorSeed {
         let (values, salt) = (self.values.to_vec(), self.salt);
-        RedactorSeed { values, salt, learned: self.vault.learned() }
+        let (learned, encodings) = self.vault.learned();
+        RedactorSeed { values, salt, learned, encodings }
     }
 
     pub fn from_seed(seed: RedactorSeed) -> Redactor {
         let (values, compiled) = (seed.values.into(), Arc::default());
         let vault = Vault::default();
         vault.learn(seed.learned.iter().map(String::as_str));
+        vault.learn_encodings(seed.encodings.into_iter());
         Redactor { values, salt: seed.salt, compiled, vault }
     }
 
@@ -237,8 +240,11 @@ impl Redactor {
         let hits = self.secret_spans(text);
         self.learn(text, &hits);
         let values = hits.iter().filter(|hit| hit.learned).map(|hit| secret_in(text, hit));
-        let words: Vec<Cow<'_, str>> = values.filter(|value| value.len() >= SHORTEST).collect();
-        self.vault.learn_encodings(words.iter().map(|word| &**word));
+        let encodings = values.filter(|value| value.len() >= SHORTEST).flat_map(|value| {
+            let other = |form: &String| !form.eq_ignore_ascii_case(&value);
+            encodings::forms(&value).into_iter().filter(other).collect::<Vec<_>>()
+        });
+        self.vault.learn_encodings(encodings);
     }
 
     /// How many values are masked wherever they appear: a text masked before there was another may

@@ -80,24 +80,21 @@ impl Vault {
         inner.learned.len() > before
     }
 
-    /// Masks the encodings of these values wherever they appear from now on.
-    pub fn learn_encodings<'t>(&self, values: impl Iterator<Item = &'t str>) {
+    /// Masks these encodings of values wherever they appear from now on.
+    pub fn learn_encodings(&self, encodings: impl Iterator<Item = String>) {
         let mut inner = self.lock();
-        for value in values {
-            let forms = encodings::forms(value).into_iter();
-            for form in forms.filter(|form| !form.eq_ignore_ascii_case(value)) {
-                if inner.encodings.len() < LEARNED && inner.encodings.insert(form) {
-                    inner.matcher = None;
-                }
+        for form in encodings {
+            if inner.encodings.len() < LEARNED && inner.encodings.insert(form) {
+                inner.matcher = None;
             }
         }
     }
 
-    /// All that is masked wherever it appears.
-    pub fn learned(&self) -> Vec<String> {
+    /// The values, and the encodings of others, that are masked wherever they appear.
+    pub fn learned(&self) -> (Vec<String>, Vec<String>) {
         let inner = self.lock();
         let values = inner.learned.iter().map(|value| (**value).to_owned());
-        values.chain(inner.encodings.iter().cloned()).collect()
+        (values.collect(), inner.encodings.iter().cloned().collect())
     }
 
     /// How many values are masked wherever they appear.
