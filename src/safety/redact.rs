@@ -28,6 +28,7 @@ mod lines;
 mod names;
 mod shapes;
 mod tables;
+mod tokens;
 mod values;
 mod vault;
 mod view;
@@ -101,6 +102,7 @@ pub struct RedactorSeed {
     values: Vec<(String, String)>,
     salt: [u8; 16],
     learned: Vec<String>,
+    encodings: Vec<String>,
 }
 
 /// A text whose masks were turned back.
@@ -157,13 +159,15 @@ impl Redactor {
     /// All that it masks.
     pub fn seed(&self) -> RedactorSeed {
         let (values, salt) = (self.values.to_vec(), self.salt);
-        RedactorSeed { values, salt, learned: self.vault.learned() }
+        let (learned, encodings) = self.vault.learned();
+        RedactorSeed { values, salt, learned, encodings }
     }
 
     pub fn from_seed(seed: RedactorSeed) -> Redactor {
         let (values, compiled) = (seed.values.into(), Arc::default());
         let vault = Vault::default();
         vault.learn(seed.learned.iter().map(String::as_str));
+        vault.learn_encodings(seed.encodings.into_iter());
         Redactor { values, salt: seed.salt, compiled, vault }
     }
 
@@ -228,6 +232,19 @@ impl Redactor {
     /// Masks these values from now on wherever they appear.
     pub fn learn_values<'t>(&self, values: impl Iterator<Item = &'t str>) {
         self.vault.learn(values);
+    }
+
+    /// Learns the secrets of a text. A word is one only after its name, but its encodings are no
+    /// words.
+    pub fn learn_text(&self, text: &str) {
+        let hits = self.secret_spans(text);
+        self.learn(text, &hits);
+        let values = hits.iter().filter(|hit| hit.learned).map(|hit| secret_in(text, hit));
+        let encodings = values.filter(|value| value.len() >= SHORTEST).flat_map(|value| {
+            let other = |form: &String| !form.eq_ignore_ascii_case(&value);
+            encodings::forms(&value).into_iter().filter(other).collect::<Vec<_>>()
+        });
+        self.vault.learn_encodings(encodings);
     }
 
     /// How many values are masked wherever they appear: a text masked before there was another may
@@ -387,11 +404,12 @@ fn secret_in<'t>(text: &'t str, hit: &SecretSpan) -> Cow<'t, str> {
 
 /// What shows by itself that it is a secret.
 fn find_in_plain_text(text: &str, hits: &mut Vec<SecretSpan>) {
-    for (index, shape) in PATTERNS.candidate_patterns(text) {
+    for (index, shape) in PATTERNS.candidate_patterns(text, hits) {
         if let Some(regex) = PATTERNS.regex_at(index) {
             shapes::find_matches(shape, regex, text, hits);
         }
     }
+    shapes::find_literals(text, hits);
     key_blocks::find_key_blocks(text, hits);
     lines::find_named_secrets(text, hits);
     tables::find_in_tables(text, hits);
@@ -459,22 +477,27 @@ impl CompiledShapes {
         let words = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .ascii_case_insensitive(true)
-            .build(hints.iter().map(|(_, hint)| hint.word))
+            .build(hints.iter().map(|(_, hint)| hint.word).chain(tokens::beginnings()))
             .ok();
         CompiledShapes { words, hints, shapes: SHAPES.iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// The shapes that may occur in the text, in the order of the table.
+    /// The shapes that may occur in the text, in the order of the table. Adds the tokens that are
+    /// known by how they begin.
     fn candidate_patterns(
         &self,
         text: &str,
-    ) -> impl Iterator<Item = (usize, &'static SecretPattern)> {
+        hits: &mut Vec<SecretSpan>,
+    ) -> impl Iterator<Item = (usize, &'static SecretPattern)> + use<> {
         // Without the words nothing can be ruled out, nor where a letter that is not ASCII
         // counts as one that is.
         let all = self.words.is_none() || text.contains(FOLDED);
         let mut met = vec![all; SHAPES.len()];
         for found in self.words.iter().flat_map(|words| words.find_overlapping_iter(text)) {
-            if let Some((index, hint)) = self.hints.get(found.pattern().as_usize())
+            let number = found.pattern().as_usize();
+            if let Some(token) = number.checked_sub(self.hints.len()) {
+                tokens::find_token(text, token, found.range(), hits);
+            } else if let Some((index, hint)) = self.hints.get(number)
                 && let Some(met) = met.get_mut(*index)
                 && !*met
             {

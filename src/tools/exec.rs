@@ -38,6 +38,7 @@ pub mod keeper;
 mod kept;
 pub mod key_command;
 mod live_output;
+mod named_files;
 mod plugins;
 mod ports;
 mod process_group;
@@ -149,7 +150,9 @@ async fn run_unguarded(
         return none(Outcome::NotStarted, say);
     }
     let streams = input.map_or(ChildStreams::Closed, ChildStreams::Piped);
-    let (running, inside) = match spawn::start(exec, step, streams).await {
+    let learned = named_files::learn_secrets(judged, setup.redactor.as_ref());
+    let (started, ()) = tokio::join!(spawn::start(exec, step, streams), learned);
+    let (running, inside) = match started {
         Ok(started) => started,
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
         Err(StepStartError::Changed(say)) => return none(Outcome::Refused, say),

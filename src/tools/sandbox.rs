@@ -63,6 +63,7 @@ mod temps;
 mod workspace;
 
 pub use readable_paths::SandboxPaths;
+pub use rights::{KERNEL_LIMITS, KernelLimit, kernel_table};
 
 use built::LayerCache;
 use denied::SandboxBounds;
@@ -240,17 +241,13 @@ impl Sandbox {
         };
         let hidden = self.layers.hides_all_credentials(&self.paths);
         let secrets = if hidden { words::SECRETS_HIDDEN } else { words::SECRETS_PARTLY };
-        let rights = kernel.rights();
-        let signals = if rights.signals { words::SIGNALS_HELD } else { words::SIGNALS_FREE };
         let version: PhraseValue = words::KERNEL.with("abi", kernel.abi().to_string()).into();
         let mut rows = vec![
             PageRow::pair(words::DOCTOR_KERNEL, version),
             PageRow::pair(words::DOCTOR_SECRETS, secrets),
-            PageRow::pair(words::DOCTOR_SIGNALS, signals),
         ];
-        if !rights.moves {
-            rows.push(PageRow::pair(words::DOCTOR_MOVES, words::MOVES_FAIL));
-        }
+        let missing = KERNEL_LIMITS.iter().filter(|limit| limit.abi > kernel.abi());
+        rows.extend(missing.map(|limit| PageRow::pair(limit.what, limit.without)));
         rows
     }
 

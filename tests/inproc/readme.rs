@@ -41,6 +41,11 @@ fn the_readme_lists_the_keys_of_the_table() {
 }
 
 #[test]
+fn the_readme_lists_the_limits_of_each_kernel() {
+    holds("kernels", &avocet::tools::sandbox::kernel_table());
+}
+
+#[test]
 fn the_readme_names_the_test_command_it_shows() {
     let readme = fs::read_to_string(file("README.md")).unwrap();
     let named = readme.split("<!-- test: ").nth(1).unwrap().split(" -->").next().unwrap();

@@ -24,7 +24,7 @@ words! { "sandbox":
     DOCTOR_L0: "steps that run without asking", "无需询问的步骤";
     DOCTOR_L1: "steps you approve", "经你批准的步骤";
     HELD: "sandboxed, profile `read`: read the workspace, the system and toolchains; no writing, no network, no other programs", "沙箱配置 `read`：只能读取工作区、系统与工具链；不能写入、不能联网、不能启动其他程序";
-    HELD_L1: "sandboxed, profile `work`: write in the workspace, a temporary folder and caches; network where the step says so; credentials not readable", "沙箱配置 `work`：只能写工作区、临时目录与缓存；仅在步骤声明时可联网；凭据不可读";
+    HELD_L1: "sandboxed, profile `work`: read the workspace, the system and toolchains; write in the workspace, a temporary folder and the caches of the program; network where the step says so; credentials only for the program made for them", "沙箱配置 `work`：只能读取工作区、系统与工具链；只能写工作区、临时目录及该程序的缓存；仅在步骤声明时可联网；凭据只对相应的程序开放";
     FREE_L1: "not sandboxed; set `sandbox = \"work\"` under `[safety]` to sandbox them too", "不受限；在 `[safety]` 下设 `sandbox = \"work\"` 可一并限制";
     ABSENT_ASKS: "`sed`, `awk`, `jq`, `find` and `git` always ask here: whether they are harmless depends on a language in their arguments, and there is no sandbox to stop them.", "此处 `sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问：它们是否无害取决于参数中的小语言，而这里没有沙箱可以兜底。";
     /// The setting uses a name from an older version.
@@ -53,9 +53,20 @@ words! { "sandbox":
     DENIED_MAYBE: "The sandbox may be why: it reaches only this folder, the system, toolchains, and the caches of its program.", "可能是沙箱所致：它只能使用此目录、系统、工具链及其程序的缓存。";
     SECRETS_HIDDEN: "contents hidden, names visible", "内容不可读，文件名可见";
     SECRETS_PARTLY: "contents hidden, except in folders with too many entries", "内容不可读，条目过多的目录除外";
-    DOCTOR_MOVES: "moves between folders", "在目录之间移动文件";
-    MOVES_FAIL: "fail in approved steps: this kernel's Landlock cannot allow them", "在已批准的步骤中会失败：此内核的 Landlock 无法放行";
-    DOCTOR_SIGNALS: "signals to other processes", "发往其他进程的信号";
-    SIGNALS_HELD: "blocked", "已拦截";
-    SIGNALS_FREE: "not blocked by this kernel", "此内核不拦截";
+
+    // What each version of the kernel's interface restricts, and how it is on older kernels.
+    LIMIT_FILES: "reading, writing and starting files", "读取、写入与启动文件";
+    WITHOUT_FILES: "not sandboxed at all; `sed`, `awk`, `jq`, `find` and `git` always ask", "完全不受沙箱限制；`sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问";
+    LIMIT_MOVES: "moves between folders", "在目录之间移动文件";
+    MOVES_FAIL: "fail in approved steps: they cannot be allowed", "在已批准的步骤中会失败：无法放行";
+    LIMIT_CUTTING: "shortening a file by its path", "按路径截短文件";
+    WITHOUT_CUTTING: "fails in every step, in your folder too", "在所有步骤中都会失败，工作目录内也一样";
+    LIMIT_PORTS: "TCP ports", "TCP 端口";
+    WITHOUT_PORTS: "closed together with all other network sockets, where the network is closed", "在网络关闭时与其他网络套接字一并关闭";
+    LIMIT_DEVICES: "commands to devices", "发给设备的控制命令";
+    WITHOUT_DEVICES: "not blocked for devices that a step may open", "对步骤可打开的设备不拦截";
+    LIMIT_SIGNALS: "signals and nameless sockets of your other programs", "你的其他程序的信号与匿名套接字";
+    WITHOUT_SIGNALS: "can be reached: through them an approved step can run anything outside", "可以触及：已批准的步骤可借此在沙箱外运行任何程序";
+    LIMIT_RECORDS: "nothing more", "没有新增";
+    WITHOUT_RECORDS: "the same", "相同";
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::names::{self, NameClass};
 use super::values::{self, SecretSpan};
-use super::words::{COMMON, GLUE, NOTHING, SCHEMES};
+use super::words::{COMMON, GLUE, NOTHING, PROSE, SCHEMES};
 
 /// A longer name does not count.
 const NAME: usize = 64;
@@ -93,7 +93,10 @@ pub(super) fn find_named_secrets(text: &str, hits: &mut Vec<SecretSpan>) {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let hit = match byte {
-            b'=' | b':' => match_assignment(text, at, &mut ahead),
+            b'=' | b':' => match_assignment(text, at, 1, &mut ahead),
+            0xef if text.get(at..).is_some_and(|rest| rest.starts_with(WIDE_SIGNS)) => {
+                match_assignment(text, at, WIDE_SIGNS[0].len_utf8(), &mut ahead)
+            }
             b'>' => match_element(text, at),
             b'-' => match_flag(text, at, &mut ahead),
             _ => None,
@@ -109,7 +112,15 @@ pub(super) fn find_named_secrets(text: &str, hits: &mut Vec<SecretSpan>) {
     }
 }
 
-fn match_assignment(text: &str, at: usize, ahead: &mut Lookahead) -> Option<SecretSpan> {
+/// `：` and `＝` as Chinese and Japanese texts have them.
+const WIDE_SIGNS: [char; 2] = ['\u{ff1a}', '\u{ff1d}'];
+
+fn match_assignment(
+    text: &str,
+    at: usize,
+    len: usize,
+    ahead: &mut Lookahead,
+) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     let (before, sign) = (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at)?);
     let after = bytes.get(at + 1);
@@ -120,7 +131,7 @@ fn match_assignment(text: &str, at: usize, ahead: &mut Lookahead) -> Option<Secr
         (b':', Some(b':' | b'/')) => return None,
         (b'=', Some(b'>')) => (at, at + 2),
         (b'=', Some(b'=' | b'~')) => return None,
-        _ => (at, at + 1),
+        _ => (at, at + len),
     };
     if before.is_some_and(|byte| *byte == b':' || *sign == b'=' && compares(byte)) {
         return None;
@@ -129,23 +140,27 @@ fn match_assignment(text: &str, at: usize, ahead: &mut Lookahead) -> Option<Secr
     let class = names::classify(name.last)?;
     let blanks =
         text.get(right..)?.len() - text.get(right..)?.trim_start_matches([' ', '\t']).len();
-    let mut value = value_at(text, right + blanks, *sign == b':', ahead)?;
+    let is_colon = *sign != b'=';
+    let mut value = value_at(text, right + blanks, is_colon, ahead)?;
     if let Some(words) = phrase_at(text, class, &value) {
         value = words;
     }
     value.listed = text.get(..name.start)?.ends_with(';');
+    let in_section = class == NameClass::Password && value.last && is_in_section(text, name.start);
     let capitals = name.last.len() > 1 && !name.last.contains(|c: char| c.is_ascii_lowercase());
     let tight = blanks == 0 && !name.spaced;
     let form = match sign {
         _ if name.quoted => BindingForm::Field,
         b'=' if capitals && tight => BindingForm::Variable,
         _ if capitals => BindingForm::Capitals,
-        b':' => BindingForm::Colon,
-        _ if tight => BindingForm::Tight,
+        _ if is_colon => BindingForm::Colon,
+        _ if tight || in_section => BindingForm::Tight,
         _ => BindingForm::Spaced,
     };
     is_secret(form, class, name.last, &value).then(|| secret_span(class, name.start, &value))
 }
+
+const CDATA: &str = "<![CDATA[";
 
 /// `<password>value</password>`
 fn match_element(text: &str, at: usize) -> Option<SecretSpan> {
@@ -156,8 +171,9 @@ fn match_element(text: &str, at: usize) -> Option<SecretSpan> {
     let class = names::classify(name.last)?;
     let rest = text.get(at + 1..)?;
     let rest = rest.get(..rest.floor_char_boundary(VALUE))?;
-    let end = rest.find(['<', '\n'])?;
-    let value = trim_value(text, at + 1, at + 1 + end, true);
+    let begin = at + 1 + if rest.starts_with(CDATA) { CDATA.len() } else { 0 };
+    let end = begin + text.get(begin..)?.find(['<', '\n', ']'])?;
+    let value = trim_value(text, begin, end.min(at + 1 + rest.len()), true);
     is_secret(BindingForm::Field, class, name.last, &value)
         .then(|| secret_span(class, name.start, &value))
 }
@@ -207,6 +223,19 @@ pub(super) fn is_cell_secret(class: NameClass, text: &str) -> bool {
         && is_secret(BindingForm::Field, class, name, &value)
 }
 
+/// Whether the line that begins here is one of settings below a `[heading]`, where a bare word is a
+/// value.
+fn is_in_section(text: &str, at: usize) -> bool {
+    let before = text.get(..at).and_then(|head| head.strip_suffix('\n')).unwrap_or_default();
+    let lines = before.rsplit('\n').take(SECTION).map(str::trim);
+    let above =
+        |line: &&str| !line.is_empty() && !line.starts_with(['#', ';']) && !line.contains('=');
+    lines.into_iter().find(above).is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+}
+
+/// The most lines of settings that are looked at.
+const SECTION: usize = 40;
+
 struct CandidateName<'t> {
     /// Its last part: `password` of `db.password`.
     last: &'t str,
@@ -221,14 +250,12 @@ fn name_before(text: &str, end: usize) -> Option<CandidateName<'_>> {
     let head = text.get(..end)?;
     let plain = head.trim_end_matches([' ', '\t']);
     let spaced = plain.len() < head.len();
-    let plain = plain.strip_suffix(['?', '!']).unwrap_or(plain);
+    let plain = plain.strip_suffix(['?', '!']).unwrap_or(plain).trim_end_matches(' ');
     let inner = plain.strip_suffix(']').unwrap_or(plain);
     let inner = inner.strip_suffix(['"', '\'', '`']).unwrap_or(inner);
     let quoted = inner.len() < plain.len();
     let inner = if quoted { inner.strip_suffix('\\').unwrap_or(inner) } else { inner };
-    let part = |c: char| {
-        c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '\u{17f}' || c == '\u{212a}'
-    };
+    let part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let mut start = inner.len();
     for c in inner.chars().rev().take_while(|c| part(*c)).take(NAME + 1) {
         start -= c.len_utf8();
@@ -251,6 +278,13 @@ fn value_at<'t>(
 ) -> Option<CandidateValue<'t>> {
     let rest = text.get(at..)?;
     let bytes = rest.as_bytes();
+    // The value of YAML is in the next line.
+    if typed && let [b'|' | b'>', ..] = bytes {
+        let (mark, next) = rest.split_once('\n').filter(|(mark, _)| mark.trim_end().len() <= 2)?;
+        let body = next.trim_start_matches(' ');
+        let begin = at + mark.len() + 1 + next.len() - body.len();
+        return Some(trim_value(text, begin, ahead.bare_end(text, begin), false));
+    }
     let skip = match bytes {
         [b'\\', b'"' | b'\'', ..] => 1,
         [b'b' | b'r' | b'f' | b'@' | b'L' | b'u', b'"' | b'\'', ..] => 1,
@@ -326,7 +360,9 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
         return false;
     }
     if looked.contains(char::is_whitespace) {
-        return value.quoted && is_passphrase(class, looked);
+        let is_set = form == BindingForm::Variable && class == NameClass::Password;
+        let is_mixed = is_set && values::has_letter_and_digit(looked);
+        return value.quoted && (is_mixed || is_passphrase(class, looked));
     }
     let speaks = values::contains_secret_word(looked) || values::starts_with_secret_name(&lower);
     let look =
@@ -528,24 +564,7 @@ fn is_non_value(lower: &str) -> bool {
 
 /// A word that prose, a type or a form has after the name of a secret.
 pub(super) fn is_common_word(lower: &str) -> bool {
-    let prose = [
-        "public",
-        "is",
-        "the",
-        "to",
-        "and",
-        "or",
-        "must",
-        "directive",
-        "option",
-        "setting",
-        "settings",
-        "by",
-    ];
-    is_non_value(lower)
-        || COMMON.contains(&lower)
-        || GLUE.contains(&lower)
-        || prose.contains(&lower)
+    is_non_value(lower) || [COMMON, GLUE, PROSE].iter().any(|words| words.contains(&lower))
 }
 
 /// A path or an address says where something is.

@@ -31,6 +31,10 @@ impl NameClass {
 /// The class of a name in any spelling: `DB_PASS`, `clientSecret`, `api-key`,
 /// `AWS_SECRET_ACCESS_KEY2`; `None` for `PASSWORD_MIN_LENGTH` or `sortKey`.
 pub(super) fn classify(name: &str) -> Option<NameClass> {
+    let lower = name.to_lowercase();
+    if let Some((_, class)) = FOREIGN.iter().find(|(word, _)| lower.ends_with(word)) {
+        return Some(*class);
+    }
     let words = words(name);
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     while words.len() > 1
@@ -72,7 +76,8 @@ pub(super) fn classify(name: &str) -> Option<NameClass> {
 pub(super) fn may_name_secret(text: &str) -> bool {
     static STEMS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let stems = [PASSWORDS, SHORT_PASSWORDS, KEYS, TOKENS, SHORT_TOKENS, SECRETS];
-        let stems = stems.into_iter().chain([SHORT_SECRETS, &["key"]]).flatten();
+        let stems = stems.into_iter().chain([SHORT_SECRETS, &["key"]]).flatten().copied();
+        let stems = stems.chain(FOREIGN.iter().map(|(word, _)| *word));
         AhoCorasick::builder().ascii_case_insensitive(true).build(stems).ok()
     });
     STEMS.as_ref().is_none_or(|stems| stems.is_match(text))
@@ -122,11 +127,20 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Words of languages that do not write with these letters, or not with all of them.
+#[rustfmt::skip]
+const FOREIGN: &[(&str, NameClass)] = &[
+    ("密码", NameClass::Password), ("密碼", NameClass::Password), ("口令", NameClass::Password), ("パスワード", NameClass::Password),
+    ("비밀번호", NameClass::Password), ("암호", NameClass::Password), ("пароль", NameClass::Password), ("contraseña", NameClass::Password),
+    ("hasło", NameClass::Password), ("şifre", NameClass::Password), ("lösenord", NameClass::Password), ("mật khẩu", NameClass::Password),
+    ("密钥", NameClass::Token), ("密鑰", NameClass::Token), ("秘钥", NameClass::Token), ("私钥", NameClass::Token), ("令牌", NameClass::Token),
+    ("授权码", NameClass::Token), ("トークン", NameClass::Token), ("シークレット", NameClass::Token), ("토큰", NameClass::Token), ("токен", NameClass::Token),
+];
 const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "passcode", "pass", "pwd"];
 #[rustfmt::skip]
 const SHORT_PASSWORDS: &[&str] = &[
     "pin", "pw", "passwort", "contrasena", "pswd", "psk", "storepass", "keypass", "rootpw", "bindpw",
-    "passkey",
+    "passkey", "passe", "senha", "kennwort", "wachtwoord", "salasana", "heslo",
 ];
 /// Words before `phrase` that say it opens something.
 const PHRASES: &[&str] =
@@ -141,7 +155,7 @@ const KEYS: &[&str] = &[
 /// Words before `key` that make it no secret.
 #[rustfmt::skip]
 const NO_KEYS: &[&str] = &[
-    "primary", "foreign", "sort", "cache", "partition", "row", "public", "pub", "publishable",
+    "primary", "gpg", "foreign", "sort", "cache", "partition", "row", "public", "pub", "publishable",
     "registry", "hot", "short", "shortcut", "group", "order", "index", "unique", "natural",
     "composite", "candidate", "range", "hash", "map", "dict", "object", "json", "config", "env",
     "i18n", "translation", "locale", "message", "lookup", "route", "query", "react",
@@ -159,7 +173,8 @@ const OPENING: &[&str] = &[
     "wpa", "storage", "consumer", "fernet", "wallet", "oauth", "recovery", "kms", "peer",
 ];
 const TOKENS: &[&str] = &["token"];
-const SHORT_TOKENS: &[&str] = &["auth", "jwt", "otp", "bearer", "authtoken", "pat"];
+const SHORT_TOKENS: &[&str] =
+    &["auth", "authorization", "jwt", "otp", "bearer", "authtoken", "pat"];
 const NO_TOKENS: &[&str] = &["nexttoken", "pagetoken", "eostoken", "bostoken"];
 const SECRETS: &[&str] = &["secret", "secrets"];
 #[rustfmt::skip]

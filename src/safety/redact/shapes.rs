@@ -4,10 +4,13 @@
 //! that cannot be anything else have no boundary in front, because text inside JSON has
 //! `\n` before them.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use super::lines;
-use super::values::{SecretSpan, has_letter_and_digit, is_placeholder};
+use super::values::{SecretSpan, has_letter_and_digit, is_placeholder, is_varied};
 
 /// One kind of secret. The group `s`, where there is one, is the secret; else all is. A group `n`
 /// is its name.
@@ -67,8 +70,9 @@ impl RequiredSuffix {
             Following::Anything => true,
             Following::Run(of) => is_key_run(rest, of),
             Following::Parts(first, second) => {
-                let rest = rest.get(..=first + second).and_then(|rest| rest.split_once('.'));
-                rest.is_some_and(|(head, rest)| head.len() == first && is_key_run(rest, second))
+                rest.as_bytes().get(first) == Some(&b'.')
+                    && is_key_run(rest, first)
+                    && rest.get(first + 1..).is_some_and(|rest| is_key_run(rest, second))
             }
             Following::Literal => {
                 let name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
@@ -99,7 +103,7 @@ const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
 
 fn is_key_run(text: &str, of: usize) -> bool {
     let key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
-    text.bytes().take(of).filter(key).count() == of
+    text.as_bytes().get(..of).is_some_and(|run| run.iter().all(key))
 }
 
 struct PatternMatch<'t> {
@@ -111,54 +115,16 @@ struct PatternMatch<'t> {
 
 #[rustfmt::skip]
 pub(super) const SHAPES: &[SecretPattern] = &[
-    SecretPattern { kind: "aws-key", hints: &[run("AKIA", 16), run("ASIA", 16)],
-            regex: r"(?:AKIA|ASIA)[0-9A-Z]{16}", confirm: always },
-    SecretPattern { kind: "github-token", hints: &[run("ghp_", 36), run("gho_", 36), run("ghu_", 36), run("ghs_", 36), run("ghr_", 36), run("github_pat_", 22)],
-            regex: r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[0-9A-Za-z_]{22,}", confirm: always },
-    SecretPattern { kind: "gitlab-token", hints: &[run("glpat-", 20)],
-            regex: r"glpat-[0-9A-Za-z_-]{20,}", confirm: always },
-    SecretPattern { kind: "slack-token", hints: &[run("xox", 12), run("xapp-", 3)],
-            regex: r"xox[abeprs]-[0-9A-Za-z_-]{10,}|xapp-[0-9]-[0-9A-Za-z_-]+", confirm: has_digit },
-    SecretPattern { kind: "api-key", hints: &[run("sk-", 20)],
-            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>sk-(?:ant-|proj-|or-)?[0-9A-Za-z_-]{20,})", confirm: has_digit },
-    SecretPattern { kind: "google-key", hints: &[run("AIza", 35)],
-            regex: r"AIza[0-9A-Za-z_-]{35}", confirm: always },
-    SecretPattern { kind: "google-token", hints: &[run("ya29.", 16)],
-            regex: r"ya29\.[0-9A-Za-z_-]{16,}", confirm: always },
-    SecretPattern { kind: "npm-token", hints: &[run("npm_", 36)],
-            regex: r"npm_[A-Za-z0-9]{36}", confirm: always },
-    SecretPattern { kind: "pypi-token", hints: &[run("pypi-", 50)],
-            regex: r"pypi-[0-9A-Za-z_-]{50,}", confirm: always },
-    SecretPattern { kind: "huggingface-token", hints: &[run("hf_", 30)],
-            regex: r"hf_[A-Za-z0-9]{30,}", confirm: always },
-    SecretPattern { kind: "digitalocean-token", hints: &[run("dop_v1_", 64)],
-            regex: r"dop_v1_[0-9a-f]{64}", confirm: always },
-    SecretPattern { kind: "sendgrid-key", hints: &[run("SG.", 22)],
-            regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", confirm: always },
-    SecretPattern { kind: "stripe-key", hints: &[run("sk_live_", 16), run("sk_test_", 16), run("rk_live_", 16), run("rk_test_", 16), run("whsec_", 24)],
-            regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}|whsec_[0-9A-Za-z+/]{24,}=*", confirm: always },
+    SecretPattern { kind: "service-token", hints: &[word(".atlasv1."), word("8Q~"), word("7Q~"), RequiredSuffix { word: "pat", following: Following::Parts(14, 60) }],
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,}|[0-9A-Za-z]{3}[78]Q~[0-9A-Za-z_~.-]{31,}|pat[0-9A-Za-z]{14}\.[0-9a-f]{60,})", confirm: always },
+    SecretPattern { kind: "service-token", hints: NAMED_TOKEN_HINTS,
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>(?:[a-z0-9]{1,12}[_-]){0,2}(?:sk|rk|pat|key|api|secret|token|tkn|auth|priv)[_-](?:[a-z0-9]{1,8}[_-]){0,2}[0-9A-Za-z]{20,}(?:[_-][0-9A-Za-z]+)*)", confirm: is_named_token },
+    SecretPattern { kind: "webhook", hints: &[word("hooks.slack.com/"), word("/api/webhooks/"), word("/bot/v2/hook/"), word("/webhook/send?key="), word(".office.com/webhook"), word("/hooks/catch/")],
+            regex: r#"(?:hooks\.slack\.com/|discord(?:app)?\.com/api/webhooks/|/open-apis/bot/v2/hook/|/webhook/send\?key=|\.office\.com/webhookb?2?/|hooks\.zapier\.com/hooks/catch/)(?P<s>[^\s"'`<>\\)]{8,})"#, confirm: is_not_masked },
     SecretPattern { kind: "telegram-token", hints: &[run(":", 35)],
             regex: r"(?:(?-u:\b)|bot)(?P<s>[0-9]{8,10}:[0-9A-Za-z_-]{35})", confirm: is_token_end },
     SecretPattern { kind: "discord-token", hints: &[RequiredSuffix { word: ".", following: Following::Parts(6, 27) }],
             regex: r"[A-Za-z0-9_-]{24,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}", confirm: is_token_end },
-    SecretPattern { kind: "slack-webhook", hints: &[word("hooks.slack.com/")],
-            regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, confirm: is_not_masked },
-    SecretPattern { kind: "discord-webhook", hints: &[word("/api/webhooks/")],
-            regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, confirm: is_not_masked },
-    SecretPattern { kind: "api-key", hints: &[run("gsk_", 40), run("xai-", 40), run("pplx-", 40), run("r8_", 30), run("nvapi-", 40), run("fw_", 24), run("csk-", 40)],
-            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>gsk_[0-9A-Za-z]{40,}|xai-[0-9A-Za-z]{40,}|pplx-[0-9A-Za-z]{40,}|r8_[0-9A-Za-z]{30,}|nvapi-[0-9A-Za-z_-]{40,}|fw_[0-9A-Za-z]{24,}|csk-[0-9a-z]{40,})", confirm: has_digit },
-    SecretPattern { kind: "google-secret", hints: &[run("GOCSPX-", 20)],
-            regex: r"GOCSPX-[0-9A-Za-z_-]{20,}", confirm: always },
-    SecretPattern { kind: "atlassian-token", hints: &[word("ATATT3"), word("ATCTT3")],
-            regex: r"ATATT3[0-9A-Za-z_=-]{40,}|ATCTT3[0-9A-Za-z_=-]{40,}", confirm: always },
-    SecretPattern { kind: "vault-token", hints: &[run("hvs.", 24), run("hvb.", 24), run("hvr.", 24), word(".atlasv1.")],
-            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>hv[sbr]\.[0-9A-Za-z_-]{24,}|[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,})", confirm: always },
-    SecretPattern { kind: "shop-token", hints: &[run("shpat_", 32), run("shpca_", 32), run("shppa_", 32), run("shpss_", 32), run("sq0atp-", 22), run("sq0csp-", 22)],
-            regex: r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[0-9A-Za-z_-]{22,}", confirm: always },
-    SecretPattern { kind: "service-token", hints: SERVICE_HINTS,
-            regex: SERVICES, confirm: has_digit },
-    SecretPattern { kind: "age-key", hints: &[run("AGE-SECRET-KEY-1", 58)],
-            regex: r"AGE-SECRET-KEY-1[0-9A-Z]{58}", confirm: always },
     SecretPattern { kind: "storage-key", hints: &[word("AccountKey="), word("SharedAccessKey=")],
             regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", confirm: always },
     SecretPattern { kind: "jwt", hints: &[run("eyJ", 10)],
@@ -167,59 +133,49 @@ pub(super) const SHAPES: &[SecretPattern] = &[
             regex: AUTHORIZATION, confirm: is_not_placeholder },
     SecretPattern { kind: "authorization", hints: &[word("bearer ")],
             regex: r"(?i:bearer)[ \t]+(?P<s>[0-9A-Za-z._~+/-]{20,}=*)", confirm: has_digit },
+    SecretPattern { kind: "cookie", hints: &[word("cookie")],
+            regex: r#"(?i)cookie["']?[ \t]*[:,=]?[ \t]*["']?(?:[^\s;"'=]+=[^;"'\n]*;[ ]?){0,32}?[a-z0-9_.-]*(?:sid|sess|auth|token|jwt)[a-z0-9_.-]*=(?P<s>[^\s;,"']{16,})"#, confirm: is_long_random },
+    SecretPattern { kind: "secret", hints: &[word("jwt."), word("hmac"), word("keyspec(")],
+            regex: r#"(?i)(?:jwts?\.[a-z]+\(\s*[^"'(),\n]{1,64},\s*|hmac\(\s*["'][a-z0-9-]{2,12}["']\s*,\s*|hmac\.new\(\s*|keyspec\(\s*)b?["'](?P<s>[^"'\n]{6,})["']"#, confirm: is_unlike_word },
     SecretPattern { kind: "signature", hints: &[sign("sig"), sign("signature"), sign("x-amz-security-token")],
             regex: r"(?i)(?:[?&;]|\\u0026)(?:sig|signature|x-(?:amz|goog)-signature|x-amz-security-token)=(?P<s>[0-9A-Za-z%+/_.-]{16,}=*)", confirm: is_not_placeholder },
     SecretPattern { kind: "password-hash", hints: &[run("$2a$", 2), run("$2b$", 2), run("$2y$", 2), word("$1$"), word("$5$"), word("$6$"), word("$7$"), word("$y$"), word("$apr1$"), word("$argon2"), word("$scrypt"), word("$pbkdf2"), word("pbkdf2_sha"), word("scram-sha-"), word("{sha"), word("{ssha")],
             regex: PASSWORD_HASH, confirm: always },
-    SecretPattern { kind: "wallet-key", hints: &[run("xprv", 80), run("yprv", 80), run("zprv", 80), run("tprv", 80)],
-            regex: r"[xyzt]prv[0-9A-Za-z]{80,}", confirm: always },
     SecretPattern { kind: "private-key", hints: &[word("Private-Lines:")],
             regex: r"Private-Lines: [0-9]+\s+(?P<s>(?:[0-9A-Za-z+/=]{4,}\s+)+)", confirm: always },
     SecretPattern { kind: "private-key", hints: &[word("\"kty\"")],
             regex: r#""(?:d|p|q|dp|dq|qi|k)"\s*:\s*"(?P<s>[0-9A-Za-z_-]{20,})""#, confirm: always },
     SecretPattern { kind: "secret", hints: &[word("::add-mask::")],
             regex: r"::add-mask::(?P<s>\S+)", confirm: is_not_placeholder },
-    SecretPattern { kind: "secret", hints: LITERAL_HINTS,
-            regex: LITERAL, confirm: is_given_literal },
     SecretPattern { kind: "password", hints: &[word("identified "), word("password for")],
             regex: r#"(?i)(?:identified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)(?:[ \t]+password)?|password[ \t]+for[ \t]+\S+[ \t]*=)[ \t]+(?:password\()?["']?(?P<s>[^\s"';,)]{3,})"#, confirm: is_unlike_word },
     SecretPattern { kind: "password", hints: DIRECTIVE_HINTS,
             regex: DIRECTIVE, confirm: is_unlike_word },
     SecretPattern { kind: "secret", hints: SETTING_HINTS,
             regex: SETTING, confirm: is_given_bare },
-    SecretPattern { kind: "secret", hints: &[sign("value"), sign("val"), word("</key>"), word("name=\""), word("key=\"")],
+    SecretPattern { kind: "secret", hints: &[sign("value"), sign("val"), word("</key>"), word("name=\""), word("key=\""), word("variable \"")],
             regex: PAIR, confirm: is_given_quoted },
-    SecretPattern { kind: "password", hints: &[word("auth"), word("login"), literal("credentials"), word("authentication(")],
-            regex: r#"(?i)(?:auth|login|credentials|authentication)["']?(?:\s*[=:]\s*)?\(\s*["'][^"'\n]{1,64}["']\s*,\s*["'](?P<s>[^"'\s]{3,})["']\s*\)"#, confirm: is_unlike_word },
+    SecretPattern { kind: "password", hints: &[word("auth"), word("login"), literal("credential"), word("connect")],
+            regex: r#"(?i)(?:(?:auth|login|credentials?|authentication)["']?(?:\s*[=:]\s*)?\(\s*|connect(?:ion)?\(\s*["'][^"'\n]{1,128}:[^"'\n]{0,128}["']\s*,\s*)["'][^"'\n]{1,64}["']\s*,\s*["'](?P<s>[^"'\s]{3,})["']\s*[,)]"#, confirm: is_unlike_word },
     SecretPattern { kind: "url-password", hints: &[RequiredSuffix { word: "://", following: Following::Login }],
             regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, confirm: is_not_placeholder },
     SecretPattern { kind: "password", hints: &[word("login "), word("<auth-user-pass>"), word("machine ")],
             regex: r"(?:login[ \t]+\S+(?:\s+account\s+\S+)?\s+password|machine[ \t]+\S+\s+password|<auth-user-pass>\s+\S+)\s+(?P<s>\S+)", confirm: is_not_placeholder },
-    SecretPattern { kind: "password", hints: &[word(":54"), word(":64"), word(":*:")],
-            regex: r"(?m)^(?:[A-Za-z0-9_-]+|\*|[^:/\s]+\.[^:/\s.]{5,}|[^:/\s]+\.[^:/\s]+\.[^:/\s]+):(?:[56]4[0-9]{2}|\*):[^:/\s]+:[^:/\s]+:(?P<s>[^\s:]+)[ \t]*$", confirm: is_not_placeholder },
+    SecretPattern { kind: "password", hints: &[word(":54"), word(":64"), word(":*:"), word("]:"), word("] ")],
+            regex: r"(?m)^(?:(?:[A-Za-z0-9_-]+|\*|[^:/\s]+\.[^:/\s.]{5,}|[^:/\s]+\.[^:/\s]+\.[^:/\s]+):(?:[56]4[0-9]{2}|\*):[^:/\s]+:[^:/\s]+|\[[^\]\s]+\.[^\]\s]+\](?::[0-9]+)?[ \t]+[^\s:]+):(?P<s>[^\s:]+)[ \t]*$", confirm: is_not_placeholder },
     SecretPattern { kind: "password", hints: &[word("\" \"")],
             regex: r#"(?m)^"[^"\s]+" "(?P<s>[^"\s]{4,})"[ \t]*$"#, confirm: has_digit },
     SecretPattern { kind: "password", hints: COMMAND_HINTS,
             regex: COMMAND, confirm: is_option_value },
+    SecretPattern { kind: "password", hints: &[word("sudo -S"), word("-stdin"), word("--with-token")],
+            regex: r#"(?:echo|printf)[ \t]+(?:-n[ \t]+)?["']?(?P<s>[^\s"'$`|<>]{3,})["']?[ \t]*\|[^\n|;]{0,80}(?:sudo -S|-stdin|--with-token)"#, confirm: is_option_value },
 ];
 
-/// Tokens whose services gave them a prefix nothing else begins with.
-const SERVICES: &str = concat!(
-    r"(?:(?-u:\b)|\\[nrt])(?P<s>lin_api_[0-9A-Za-z]{32,}|ntn_[0-9A-Za-z]{40,}|dp\.(?:pt|st|ct|sa)\.[0-9A-Za-z_.-]{36,}",
-    r"|dapi[0-9a-f]{32}|PMAK-[0-9a-f-]{50,}|NRAK-[0-9A-Z]{27}|sntry[su]_[0-9A-Za-z_=+/-]{30,}",
-    r"|dckr_(?:pat|oat)_[0-9A-Za-z_-]{20,}|pscale_(?:tkn|pw|oauth)_[0-9A-Za-z_.-]{30,}|rubygems_[0-9a-f]{48}",
-    r"|figd_[0-9A-Za-z_-]{30,}|glsa_[0-9A-Za-z]{32}_[0-9a-f]{8}|gl(?:rt|dt|ptt|soat|cbt)-[0-9A-Za-z_-]{20,}",
-    r"|key-[0-9a-f]{32}|sbp_[0-9a-f]{40}|do[or]_v1_[0-9a-f]{64})",
-);
-
 #[rustfmt::skip]
-const SERVICE_HINTS: &[RequiredSuffix] = &[
-    run("lin_api_", 32), run("ntn_", 40), word("dp.pt."), word("dp.st."), word("dp.ct."), word("dp.sa."),
-    run("dapi", 32), run("PMAK-", 50), run("NRAK-", 27), word("sntrys_"), word("sntryu_"),
-    run("dckr_pat_", 20), run("dckr_oat_", 20), word("pscale_tkn_"), word("pscale_pw_"),
-    word("pscale_oauth_"), run("rubygems_", 48), run("figd_", 30), run("glsa_", 32),
-    run("glrt-", 20), run("gldt-", 20), run("glptt-", 20), run("glsoat-", 20), run("glcbt-", 20),
-    run("key-", 32), run("sbp_", 40), run("doo_v1_", 64), run("dor_v1_", 64),
+const NAMED_TOKEN_HINTS: &[RequiredSuffix] = &[
+    run("sk_", 20), run("sk-", 20), run("rk_", 20), run("pat_", 20), run("pat-", 20), run("key_", 20), run("key-", 20), run("api_", 20),
+    run("api-", 20), run("secret_", 20), run("secret-", 20), run("token_", 20), run("token-", 20), run("tkn_", 20), run("auth_", 20),
+    run("auth-", 20), run("priv_", 20), run("rk-", 20), run("tkn-", 20), run("priv-", 20),
 ];
 
 const AUTHORIZATION: &str = concat!(
@@ -235,23 +191,69 @@ const PASSWORD_HASH: &str = concat!(
 );
 
 /// `define('DB_PASSWORD', 'x')`, `setPassword("x")`, `WITH PASSWORD 'x'`
-const LITERAL: &str = concat!(
-    r#"(?P<n>[A-Za-z_][A-Za-z0-9_.-]{1,64})(?:\\?["'`]\s*,\s*|[ \t]*\(\s*|[ \t]+)"#,
-    r#"\\?["'`](?P<s>[^"'`\n\\]{2,256})\\?["'`]"#,
-);
+static LITERAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r#"^[A-Za-z0-9_.-]{1,64}(?:\\?["'`]\s*,\s*|[ \t]*\(\s*|[ \t]+)"#,
+        r#"\\?["'`](?P<s>[^"'`\n\\]{2,256})\\?["'`]"#,
+    ))
+    .ok()
+});
 
-#[rustfmt::skip]
-const LITERAL_HINTS: &[RequiredSuffix] = &[
-    literal("password"), literal("passwd"), literal("pwd"), literal("pass"), literal("passphrase"),
-    literal("passcode"), literal("secret"), literal("token"), literal("key"), literal("auth"),
-    literal("psk"), literal("credential"), literal("pat"), literal("cookie"), literal("salt"),
-];
+/// Words in the names of what is given by a quoted text.
+static LITERAL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = [
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "psk",
+        "credential",
+        "pat",
+        "cookie",
+        "salt",
+    ];
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+});
+
+/// Looks at each such name alone: there are many quoted texts, and few with one.
+pub(super) fn find_literals(text: &str, hits: &mut Vec<SecretSpan>) {
+    let part = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let mut done = 0;
+    for found in LITERAL_WORDS.iter().flat_map(|words| words.find_iter(text)) {
+        let hint = literal("");
+        if found.start() < done || !text.get(found.end()..).is_some_and(|it| hint.allows_match(it))
+        {
+            continue;
+        }
+        let head = text.get(..found.start()).unwrap_or_default();
+        let start = head.len() - head.chars().rev().take(64).take_while(|c| part(*c)).count();
+        let begun = text.get(start..found.start()).unwrap_or_default();
+        let digits = |c: char| !c.is_ascii_alphabetic() && c != '_';
+        let start = found.start() - begun.trim_start_matches(digits).len();
+        let near = text.get(start..).unwrap_or_default();
+        let near = near.get(..near.floor_char_boundary(4 * LONGEST_NAME)).unwrap_or_default();
+        let Some(groups) = LITERAL.as_ref().and_then(|regex| regex.captures(near)) else {
+            continue;
+        };
+        let Some(secret) = groups.name("s") else { continue };
+        let name = near.get(..near.find(|c| !part(c)).unwrap_or(0)).unwrap_or_default();
+        done = start + name.len();
+        if is_given_literal(text, start, name, secret.as_str()) {
+            let span =
+                SecretSpan::new("secret".into(), start + secret.start(), start + secret.end());
+            hits.push(SecretSpan { from: start, learned: true, ..span });
+            done = start + secret.end();
+        }
+    }
+}
 
 /// Words of settings and protocols that a secret follows.
 const DIRECTIVE: &str = concat!(
     r"(?i)(?-u:\b)(?:requirepass|masterauth|(?:root)?bindpw|rootpw(?:[ \t]+--(?:plaintext|iscrypted))?|r[ow]community6?|snmp-server[ \t]+community",
     r"|(?:enable[ \t]+|username[ \t]+\S+[ \t]+(?:privilege[ \t]+[0-9]+[ \t]+)?)(?:password|secret)(?:[ \t]+[0-9])?|neighbor[ \t]+\S+[ \t]+password(?:[ \t]+[0-9])?",
-    r"|pre-shared-key|key-string(?:[ \t]+[0-9])?|wpa-psk|set[ \t]+(?:psk|ppp-password)|user[ \t]+\S+[ \t]+on(?:[ \t]+[~+&]\S+)*)",
+    r"|pre-shared-key|key-string(?:[ \t]+[0-9])?|wpa-psk|set[ \t]+(?:psk|ppp-password)|convertto-securestring(?:[ \t]+-string)?|createuser[ \t]+\S+[ \t]+(?:md5|sha[0-9-]*)|user[ \t]+\S+[ \t]+on(?:[ \t]+[~+&]\S+)*)",
     r#"[ \t]+["'>]?(?P<s>[^\s"';,<{]{3,})"#,
 );
 
@@ -259,7 +261,7 @@ const DIRECTIVE: &str = concat!(
 const DIRECTIVE_HINTS: &[RequiredSuffix] = &[
     word("requirepass "), word("masterauth "), word("bindpw "), word("rootpw "), word("community"),
     word("enable "), word("username "), word("neighbor "), word("pre-shared-key "), word("key-string "),
-    word("wpa-psk "), word("set psk "), word(" on >"), word(" on ~"),
+    word("wpa-psk "), word("set psk "), word("securestring "), word("createuser "), word(" on >"), word(" on ~"),
 ];
 
 /// `setenv DB_PASSWORD x`
@@ -276,17 +278,17 @@ const SETTING_HINTS: &[RequiredSuffix] = &[
 
 /// `name="DB_PASSWORD" value="x"`, `<string name="token">x</string>`, `<key>token</key><string>x`
 const PAIR: &str = concat!(
-    r#"(?i)(?:["']?(?-u:\b)(?:key|name|id|property|variable|field|header|parameter)\\?["']?\s*[=:]\s*\\?["']?|<key>)"#,
+    r#"(?i)(?:["']?(?-u:\b)(?:key|name|id|property|variable|field|header|parameter)\\?["']?\s*[=:]\s*\\?["']?|<key>|(?-u:\b)variable[ \t]+["'])"#,
     r#"(?P<n>[A-Za-z0-9_.:/-]{2,64})"#,
-    r#"(?:\\?["']?\s*[,;]?\s*(?:[A-Za-z]+=["'][^"'\n]*["']\s+)?\\?["']?(?-u:\b)(?:default_?)?val(?:ue)?\\?["']?\s*[=:]\s*\\?["']?|["'][^<>\n]{0,128}>|</key>\s*<string>)"#,
+    r#"(?:\\?["']?\s*[,;]?\s*(?:[A-Za-z]+=["'][^"'\n]*["']\s+)?\\?["']?(?-u:\b)(?:default_?)?val(?:ue)?\\?["']?\s*[=:]\s*\\?["']?|["'][^<>\n]{0,128}>|["'][ \t]*\{[^{}]{0,200}?default\s*=\s*["']|</key>\s*<string>)"#,
     r#"(?P<s>[^\s"'<>,\\]{3,})"#,
 );
 
 /// Passwords in the words of a command, which have no name there.
 const COMMAND: &str = concat!(
     r#"(?-u:\b)(?:sshpass -p ?|(?:mysql|mariadb)[a-z-]*(?: [^\n|;&]{0,200}?)? -p|7z[ar]? [^\n|;&]{0,200}?-p|(?:openssl|-pass(?:in|out)?)[^\n|;&]{0,200}? pass:"#,
-    r#"|redis-cli [^\n|;&]{0,200}?-a |ldap[a-z]+ [^\n|;&]{0,200}?-w |smbclient [^\n|;&]{0,200}?-U ?["']?[^\s%"']+%|(?:un)?zip [^\n|;&]{0,200}?-P ?"#,
-    r#"|(?:docker|podman|helm|az|oc|cf)(?: registry)? login [^\n|;&]{0,200}?-p |mongo[a-z]* [^\n|;&]{0,200}?-p |htpasswd -[A-Za-z]*b[A-Za-z]* \S+ \S+ |net user \S+ "#,
+    r#"|redis-cli [^\n|;&]{0,200}?-a |(?:sqlplus|impdp|expdp) [^\s/@]+/|mc alias set \S+ \S+ \S+ |net use \S+ |(?:cmdkey|[xw]freerdp) [^\n]{0,200}?/p(?:ass)?:|lftp [^\n|;&]{0,200}?-u [^\s,]+,|nmcli [^\n|;&]{0,200}?password |(?:https?|xhs?) (?:-a|--auth)[ =]["']?[^\s:"']+:|stats auth [^\s:]+:|ldap[a-z]+ [^\n|;&]{0,200}?-w |smbclient [^\n|;&]{0,200}?-U ?["']?[^\s%"']+%|(?:zip|unzip|sqlcmd|bcp) [^\n|;&]{0,200}?-P ?"#,
+    r#"|(?:docker|podman|helm|az|oc|cf)(?: registry)? login [^\n|;&]{0,200}?-p |(?:mongo[a-z]*|cqlsh|twine) [^\n|;&]{0,200}?-p |htpasswd -[A-Za-z]*b[A-Za-z]* \S+ \S+ |net user \S+ "#,
     r#"|snmp[a-z]+ [^\n|;&]{0,200}?-c |(?:plink|pscp|psftp) [^\n|;&]{0,200}?-pw |curl [^\n]{0,128}?(?:-u|--user|--proxy-user|-U)[ =]?["']?[^\s:"']{1,128}:"#,
     r#"|echo ["']?[a-z_][a-z0-9_-]{0,31}:)["']?(?P<s>[^\s"'<>{}$‹|]{3,})"#,
 );
@@ -295,7 +297,8 @@ const COMMAND: &str = concat!(
 const COMMAND_HINTS: &[RequiredSuffix] = &[
     word("sshpass "), word("mysql"), word("mariadb"), word("7z "), word("7za "), word("pass:"), word("redis-cli "),
     word("ldap"), word("smbclient "), word("zip "), word(" login "), word("mongo"), word("htpasswd "),
-    word("net user "), word("snmp"), word("plink "), word("pscp "), word("psftp "), word("curl "), word("chpasswd"),
+    word("net use"), word("sqlplus "), word("impdp "), word("expdp "), word("mc alias "), word("cmdkey "), word("freerdp "),
+    word("lftp "), word("nmcli "), word("http -"), word("https -"), word("xh -"), word("xhs -"), word("stats auth "), word("sqlcmd "), word("bcp "), word("cqlsh "), word("twine "), word("snmp"), word("plink "), word("pscp "), word("psftp "), word("curl "), word("chpasswd"),
 ];
 
 /// Adds the matches of one shape in a text.
@@ -358,24 +361,27 @@ fn is_not_placeholder(found: &PatternMatch<'_>) -> bool {
 }
 
 /// A quoted text given to a name by a call or a statement.
-fn is_given_literal(found: &PatternMatch<'_>) -> bool {
-    let Some(name) = found.name else { return false };
-    let sign = found.text.get(name.end()..).unwrap_or_default();
-    let sign = sign.trim_start_matches('\\');
-    let text = found.text.get(..name.start()).unwrap_or_default();
-    let last = name.as_str().rsplit('.').next().unwrap_or_default();
+fn is_given_literal(text: &str, at: usize, name: &str, secret: &str) -> bool {
+    let (before, sign) = text.split_at(at);
+    let sign = sign.get(name.len()..).unwrap_or_default().trim_start_matches('\\');
+    let last = name.rsplit('.').next().unwrap_or_default();
     let sign = if sign.trim_start().starts_with('(') { sign.trim_start() } else { sign };
     let opens = match sign.chars().next() {
         // `define('DB_PASSWORD', 'x')`: the first words of a list are not values.
         Some('"' | '\'' | '`') => {
-            let call = text.trim_end_matches(QUOTES).trim_end().strip_suffix('(');
-            call.is_some_and(|call| gives_value(call, found.secret))
+            let call = before.trim_end_matches(QUOTES).trim_end().strip_suffix('(');
+            call.is_some_and(|call| gives_value(call, secret))
         }
-        Some('(') => is_setter(name.as_str(), text),
+        Some('(') => is_setter(name, before),
         Some(',') => false,
-        _ => last.to_ascii_lowercase().contains("pass") || last.contains(['_', '-']),
+        _ => {
+            last.to_ascii_lowercase().contains("pass")
+                || last.contains(['_', '-'])
+                || last == "PSK"
+                || is_varied(secret)
+        }
     };
-    opens && is_judged(last, found.secret, true)
+    opens && is_judged(last, secret, true)
 }
 
 /// `setPassword`, `withToken`, `builder.password`, `PASSWORD` of a database.
@@ -415,9 +421,21 @@ fn is_judged(name: &str, value: &str, quoted: bool) -> bool {
     lines::is_given_secret(last, value, quoted).is_some()
 }
 
+/// It ends in what no name ends in: digits of a key, or many of a hash.
+fn is_named_token(found: &PatternMatch<'_>) -> bool {
+    let parts = || found.secret.split(['_', '-']).filter(|part| part.len() >= 20);
+    let hex = |part: &str| part.len() >= 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mixed = |part: &str| part.contains(|c: char| c.is_ascii_uppercase()) && is_varied(part);
+    parts().any(|part| mixed(part) || hex(part) && has_letter_and_digit(part))
+}
+
+fn is_long_random(found: &PatternMatch<'_>) -> bool {
+    has_letter_and_digit(found.secret) && is_not_placeholder(found)
+}
+
 /// An option of a command, and no option that follows it.
 fn is_option_value(found: &PatternMatch<'_>) -> bool {
-    !found.secret.starts_with('-') && is_not_placeholder(found)
+    !found.secret.starts_with(['-', '/', '\\']) && is_not_placeholder(found)
 }
 
 /// No word that prose goes on with.

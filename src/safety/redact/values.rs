@@ -30,6 +30,9 @@ const PLACEHOLDERS: &[&str] = &[
     "insert", "replace", "todo",
 ];
 
+/// Keys that a page shows to everybody.
+const PUBLIC: &[&str] = &["pk_live_", "pk_test_", "pk.eyj", "phc_", "sb_publishable_"];
+
 /// Names of secrets: a value that is made of them names a secret and is not one itself.
 const NAMES: &[&str] = &["password", "passwd", "secret", "token", "apikey", "api_key", "key"];
 
@@ -40,6 +43,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || lower.contains("{{")
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
         || NAMES.contains(&lower.as_str())
+        || PUBLIC.iter().any(|start| lower.starts_with(start))
         || matches!(lower.as_str(), "pass" | "pwd" | "user")
 }
 

@@ -1,7 +1,7 @@
 //! Keeps the masks of a session: each value has one mask, and each mask one value.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,7 +40,9 @@ struct Inner {
     masks: HashMap<String, Arc<str>>,
     bytes: usize,
     learned: Vec<Arc<str>>,
-    /// Of the learned values; `None`: there are none, or it is not built yet.
+    /// Encodings of values that are not masked themselves wherever they appear.
+    encodings: BTreeSet<String>,
+    /// Of both; `None`: there are none, or it is not built yet.
     matcher: Option<Arc<AhoCorasick>>,
 }
 
@@ -78,26 +80,41 @@ impl Vault {
         inner.learned.len() > before
     }
 
-    pub fn learned(&self) -> Vec<String> {
-        self.lock().learned.iter().map(|value| (**value).to_owned()).collect()
+    /// Masks these encodings of values wherever they appear from now on.
+    pub fn learn_encodings(&self, encodings: impl Iterator<Item = String>) {
+        let mut inner = self.lock();
+        for form in encodings {
+            if inner.encodings.len() < LEARNED && inner.encodings.insert(form) {
+                inner.matcher = None;
+            }
+        }
+    }
+
+    /// The values, and the encodings of others, that are masked wherever they appear.
+    pub fn learned(&self) -> (Vec<String>, Vec<String>) {
+        let inner = self.lock();
+        let values = inner.learned.iter().map(|value| (**value).to_owned());
+        (values.collect(), inner.encodings.iter().cloned().collect())
     }
 
     /// How many values are masked wherever they appear.
     pub fn learned_count(&self) -> usize {
-        self.lock().learned.len()
+        let inner = self.lock();
+        inner.learned.len() + inner.encodings.len()
     }
 
     /// The search for the learned values; `None`: there are none.
     pub fn matcher(&self) -> Option<Arc<AhoCorasick>> {
         let mut inner = self.lock();
-        if inner.learned.is_empty() {
+        if inner.learned.is_empty() && inner.encodings.is_empty() {
             return None;
         }
         if inner.matcher.is_none() {
             let (first, rest) = inner.learned.split_at(inner.learned.len().min(ENCODED));
             let encoded = first.iter().flat_map(|value| encodings::forms(value));
+            let rest = rest.iter().map(|value| (**value).to_owned());
             let mut longest_first: Vec<String> =
-                encoded.chain(rest.iter().map(|value| (**value).to_owned())).collect();
+                encoded.chain(rest).chain(inner.encodings.iter().cloned()).collect();
             longest_first.sort_by_key(|value| std::cmp::Reverse(value.len()));
             // Built again with each new value: quick to build counts more than quick to search.
             let search = AhoCorasick::builder()

@@ -4,13 +4,14 @@
 pub(super) const SCHEMES: &[&str] = &[
     "basic", "digest", "oauth", "oauth2", "bearer", "token", "ldap", "saml", "md5", "trust", "peer",
     "scram", "scram-sha-256", "password", "plain", "login", "jwt", "session", "local", "external",
+    "negotiate", "aws4-hmac-sha256",
 ];
 
 #[rustfmt::skip]
 pub(super) const NOTHING: &[&str] = &[
     "true", "false", "yes", "no", "on", "off", "none", "null", "nil", "undefined", "disabled",
     "enabled", "required", "optional", "default", "0", "1", "empty", "unset", "n/a", "na", "ask",
-    "prompt", "auto", "never", "always",
+    "prompt", "auto", "never", "always", "erforderlich", "requis", "obligatoire", "obligatorio",
 ];
 
 #[rustfmt::skip]
@@ -28,7 +29,13 @@ pub(super) const COMMON: &[&str] = &[
     "logout", "signin", "signup", "register", "contains", "matches", "equals", "async", "await",
     "function", "lambda", "return", "if", "else", "let", "const", "var", "def", "fn", "int64",
     "uint64", "string1", "base64", "base64url", "utf-8", "utf8", "sha256", "sha512", "hs256",
-    "rs256", "es256", "argon2", "argon2id", "bcrypt", "pbkdf2", "md5", "sha1",
+    "rs256", "es256", "argon2", "argon2id", "aws4-hmac-sha256", "bcrypt", "pbkdf2", "md5", "sha1",
+];
+
+/// Words that prose has after the words of settings.
+#[rustfmt::skip]
+pub(super) const PROSE: &[&str] = &[
+    "public", "is", "the", "to", "and", "or", "must", "directive", "option", "setting", "settings", "by",
 ];
 
 /// Words of sentences.
