@@ -19,8 +19,8 @@ const TEXT: Names = &["text", "step", "title", "content", "task", "description"]
 const STATE: Names = &["state", "status"];
 
 const ID: Names = &["id", "step", "turn"];
-const JOB: Names = &["id", "job"];
-const QUERY: Names = &["query", "search"];
+const JOB: Names = &["id", "job", "job_id", "bash_id", "shell_id", "task_id", "session_id"];
+const QUERY: Names = &["query", "search", "filter"];
 const PAGE: Names = &["page"];
 const WAIT: Names = &["wait_s", "wait", "timeout_s", "timeout"];
 
