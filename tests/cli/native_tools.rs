@@ -58,7 +58,7 @@ fn a_model_that_takes_tools_calls_them_and_gets_results() {
         assert!(names.iter().any(|name| name == expected), "{names:?}");
     }
     assert_eq!(first.json()["response_format"], Value::Null);
-    assert!(first.body.len() <= 6_200, "{} bytes", first.body.len());
+    assert!(first.body.len() <= 6_000, "{} bytes", first.body.len());
     let messages = second.json()["messages"].clone();
     let last: Vec<&Value> = messages.as_array().unwrap().iter().rev().take(3).collect();
     assert_eq!(last[2]["tool_calls"][1]["function"]["name"], "exec");
@@ -295,6 +295,25 @@ fn only_what_can_be_used_is_offered_and_patches_to_models_that_write_them() {
             assert!(has("job_read") && has("recall"), "from the first request on: {names:?}");
         }
     }
+}
+
+#[test]
+fn a_first_request_with_ten_tools_is_small() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![says("Hello.")]);
+    let done = ask(&bench, &server, &["-p", "hi"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let first = &server.requests()[0];
+    let body = first.json();
+    let all = body["tools"].as_array().unwrap();
+    let is_more = |tool: &&Value| {
+        ["job_list", "job_stop"].iter().any(|name| tool["function"]["name"] == *name)
+    };
+    let more: Vec<usize> = all.iter().filter(is_more).map(|it| it.to_string().len() + 1).collect();
+    assert_eq!(all.len() - more.len(), 10, "{:?}", tools(&body));
+    let folder = bench.work().display().to_string().len();
+    let size = first.body.len() - more.iter().sum::<usize>() - folder;
+    assert!(size <= 5_500, "{size} bytes");
 }
 
 #[test]

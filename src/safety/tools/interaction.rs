@@ -34,7 +34,7 @@ pub const PLAN_FIELDS: &[FieldRow] = &[required(
     ]),
 )];
 pub const RECALL_FIELDS: &[FieldRow] =
-    &[required(ID, FieldKind::Text).says("as cmd_012, turn_3"), optional(PAGE, FieldKind::Number)];
+    &[required(ID, FieldKind::Text), optional(PAGE, FieldKind::Number)];
 pub const JOB_READ_FIELDS: &[FieldRow] = &[
     required(JOB, FieldKind::Number),
     optional(PAGE, FieldKind::Number).says("of all output; else what is new"),
