@@ -159,6 +159,6 @@ fn a_service_is_mended_with_our_own_names() {
         prompt: "The test of this service fails. Mend it, make its pause a setting, and commit.",
         acts,
         responder,
-        budget: Budget { requests: 40, sent: 850, new: 52, asked: [20, 14] },
+        budget: Budget { requests: 35, sent: 850, new: 52, asked: [19, 10] },
     });
 }
