@@ -13,11 +13,13 @@ use crate::cli::Exit;
 use avocet_config::approvals::{Approvals, Side};
 use avocet_config::diagnostic;
 use avocet_config::extensions::bot;
+use avocet_config::project_check::guess_check;
 use avocet_core::i18n::{Localize, LocalizedText, cli, session as words};
 use avocet_core::private_dir::beside;
 use avocet_core::protocol::{Notice, NoticeLevel, SessionInfo};
 use avocet_safety::redact::Redactor;
-use avocet_safety::{Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
+use avocet_safety::tools::{OF_SLOTHTOOL, Registry, digest};
+use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
 use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
 use avocet_session::persistence::{Persistence, Replay};
@@ -87,6 +89,8 @@ pub fn build(
     let (mut security, warnings) = build_security(startup, world, redactor);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
+    let has_slothtool = Registry::registry_path(&startup.paths.home).exists();
+    let tools = if has_slothtool { tools } else { tools.hiding(&OF_SLOTHTOOL) };
     if purpose == SessionPurpose::Screen {
         security.trust = trust_prompt(startup);
     }
@@ -99,6 +103,10 @@ pub fn build(
         exposed: exposed_key_host(startup).unwrap_or_default(),
         ..session_info(startup, &tools, &security.policy, bot)
     };
+    let mut opening_notices = opening_notices(startup, warnings, purpose);
+    if purpose == SessionPurpose::Screen {
+        opening_notices.extend(check_offer(startup, security.world.as_ref()));
+    }
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
     let callbacks = callbacks(startup, connector);
@@ -116,7 +124,7 @@ pub fn build(
         persistence: persistence(startup, purpose),
         extensions: extension_cache(startup),
         bounds: Bounds::default(),
-        opening_notices: opening_notices(startup, warnings, purpose),
+        opening_notices,
         approves_template_commands: false,
         counts_changed_files: false,
     })
@@ -264,14 +272,28 @@ fn build_security(
 /// True the first time on this machine; a file of the program records that.
 fn report_missing_sandbox_once(startup: &Startup) -> Box<dyn FnMut() -> bool + Send> {
     let folder = startup.paths.state.clone();
-    Box::new(move || is_first_time(&folder))
+    Box::new(move || is_first_time(&folder, "told-no-sandbox"))
 }
 
-fn is_first_time(folder: &Path) -> bool {
+fn is_first_time(folder: &Path, name: &str) -> bool {
     let made = std::fs::create_dir_all(folder);
-    let noted = made.and_then(|()| std::fs::File::create_new(folder.join("told-no-sandbox")));
+    let noted = made.and_then(|()| std::fs::File::create_new(folder.join(name)));
     // If it cannot be recorded, telling the user again is better than never.
     !noted.is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
+}
+
+/// Offers the command that seems to check this project, once for each folder.
+fn check_offer(startup: &Startup, world: &dyn Machine) -> Option<Notice> {
+    if !startup.trusted || !startup.loaded.settings.check.is_empty() {
+        return None;
+    }
+    let command = guess_check(&startup.folder, |name| world.program(name).is_some())?;
+    let name = format!("check-{}", digest(startup.folder.as_os_str().as_encoded_bytes()));
+    let is_first = is_first_time(&startup.paths.state.join("offered"), &name);
+    let items: Vec<String> = command.iter().map(|word| format!("\"{word}\"")).collect();
+    let how = words::CHECK_OFFER_HINT.with("items", items.join(", "));
+    let say = words::CHECK_OFFER.with("command", command.join(" "));
+    is_first.then(|| Notice::info(say).with_hint(how))
 }
 
 /// Without a screen the question is not asked; a notice says what that means.
@@ -317,6 +339,6 @@ mod tests {
     fn the_missing_sandbox_is_reported_once_for_each_user() {
         let state = tempfile::tempdir().unwrap();
         let folder = state.path().join("state");
-        assert_eq!([0, 1, 2].map(|_| is_first_time(&folder)), [true, false, false]);
+        assert_eq!([0, 1, 2].map(|_| is_first_time(&folder, "told")), [true, false, false]);
     }
 }

@@ -19,6 +19,7 @@ mod layers;
 pub mod load;
 pub mod log;
 pub mod paths;
+pub mod project_check;
 pub mod project_instructions;
 mod rule_samples;
 mod secret;

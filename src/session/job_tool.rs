@@ -31,7 +31,7 @@ struct JobToolRow {
 #[rustfmt::skip]
 const ROWS: &[JobToolRow] = &[
     JobToolRow { name: "job.list", about: words::ABOUT_JOB_LIST, prompt: "job.list {}: the steps in the background" },
-    JobToolRow { name: "job.read", about: words::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?, wait_s?}: the new output of a job, a page of it, or lines with a text; waits up to wait_s (10) for something new" },
+    JobToolRow { name: "job.read", about: words::ABOUT_JOB_READ, prompt: "job.read {id, page?, query?, wait_s?}: output of a job; waits up to wait_s (10) for something new" },
     JobToolRow { name: "job.stop", about: words::ABOUT_JOB_STOP, prompt: "job.stop {id}: ends a job" },
 ];
 

@@ -169,7 +169,7 @@ impl TurnScope {
             (Dialect::Json, PromptSize::Short) => {
                 (Some(reply::shared_short_schema()), Arc::default())
             }
-            (Dialect::Tools, _) => (None, self.context.tools.schemas()),
+            (Dialect::Tools, _) => (None, self.context.tools.schemas(self.context.model.name())),
         };
         let request = Request {
             messages,

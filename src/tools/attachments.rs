@@ -8,9 +8,6 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::file::safe_open::{FileSlot, MissingFolders};
 use super::image::{self, PreparedImage};
 use avocet_core::i18n::{LocalizedText, prompt as words};
@@ -26,9 +23,6 @@ const fn head_len(most: usize) -> usize {
 }
 /// A longer file is not read through.
 const LONGEST: u64 = 16 * 1024 * 1024;
-/// How a PDF document begins, and the size of the largest that is sent.
-const PDF: &[u8] = b"%PDF-";
-const DOCUMENT: u64 = 10 * 1024 * 1024;
 /// Names of a folder.
 const NAMES: usize = 500;
 
@@ -107,7 +101,7 @@ fn content(
         if image::is_image(&start) {
             return image_content(&mut file, &meta, name);
         }
-        if start.starts_with(PDF) {
+        if start.starts_with(image::PDF) {
             return document_content(&mut file, &meta, name);
         }
     }
@@ -152,15 +146,14 @@ fn document_content(
     meta: &Metadata,
     name: &str,
 ) -> Result<(Content, AttachmentSize, bool), ContentError> {
-    if meta.len() > DOCUMENT {
+    if meta.len() > image::LONGEST_DOCUMENT {
         let say = words::DOCUMENT_TOO_LARGE.with("name", name).with("size", size(meta.len()));
-        return Err(Ok(say.with("most", size(DOCUMENT))));
+        return Err(Ok(say.with("most", size(image::LONGEST_DOCUMENT))));
     }
     let mut bytes = Vec::new();
-    file.take(DOCUMENT).read_to_end(&mut bytes).map_err(Err)?;
-    let (mime, data) = (Image::PDF.to_owned(), STANDARD.encode(&bytes));
+    file.take(image::LONGEST_DOCUMENT).read_to_end(&mut bytes).map_err(Err)?;
     let size = AttachmentSize::Document { bytes: bytes.len() as u64 };
-    Ok((Content::Image(Image { mime, data }), size, false))
+    Ok((Content::Image(image::document(&bytes)), size, false))
 }
 
 fn image_content(

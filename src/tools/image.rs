@@ -15,6 +15,9 @@ use avocet_core::text::size;
 
 /// The largest file.
 pub const LONGEST: u64 = 20 * 1024 * 1024;
+/// How a PDF document begins, and the size of the largest that is sent.
+pub const PDF: &[u8] = b"%PDF-";
+pub const LONGEST_DOCUMENT: u64 = 10 * 1024 * 1024;
 /// The most pixels that are decoded: a small file may hold far more.
 const PIXELS: u64 = 40_000_000;
 /// The longer side of what is sent: providers scale anything larger down themselves.
@@ -58,6 +61,11 @@ enum ImageError {
 /// Whether these are the first bytes of an image of a kind that models take.
 pub fn is_image(bytes: &[u8]) -> bool {
     ImageKind::detect(bytes).is_some()
+}
+
+/// A PDF document as it is sent.
+pub fn document(bytes: &[u8]) -> Image {
+    Image { mime: Image::PDF.to_owned(), data: STANDARD.encode(bytes) }
 }
 
 /// Makes an image of `bytes` ready to be sent. `name` is for the sentence of a failure.

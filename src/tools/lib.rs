@@ -163,6 +163,28 @@ fn tool_schema(name: &str, prompt: &str) -> Option<ToolSchema> {
     })
 }
 
+/// Whether a model is one of OpenAI, which learnt to change files by `apply_patch`.
+fn writes_patches(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let families = ["gpt-4.1", "gpt-5", "gpt-oss", "codex", "o3", "o4"];
+    families.iter().any(|family| name.starts_with(family))
+}
+
+/// `apply_patch` as those models know it; a call of it is one of `file.edit`.
+fn patch_schema() -> ToolSchema {
+    let patch = serde_json::json!({
+        "type": "string",
+        "description": "*** Begin Patch, *** Add|Update|Delete File: PATH, *** End Patch",
+    });
+    ToolSchema {
+        name: "apply_patch".to_owned(),
+        description: "changes files by a patch, all or none".to_owned(),
+        parameters: serde_json::json!({
+            "type": "object", "properties": { "input": patch }, "required": ["input"],
+        }),
+    }
+}
+
 /// The tools of a session, by name.
 #[derive(Clone, Default)]
 pub struct Toolbox {
@@ -171,6 +193,8 @@ pub struct Toolbox {
     checkpoints: Option<Arc<checkpoint::Checkpoints>>,
     /// The only ones that the model gets.
     offered: Option<ToolRestriction>,
+    /// Those that it does not get, since what they need is not on this machine.
+    hidden: &'static [&'static str],
 }
 
 impl Toolbox {
@@ -216,9 +240,17 @@ impl Toolbox {
         Toolbox { offered: Some(offered), ..self }
     }
 
+    /// These are not offered to the model.
+    #[must_use]
+    pub fn hiding(self, hidden: &'static [&'static str]) -> Toolbox {
+        Toolbox { hidden, ..self }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
         let left = |tool: &&Arc<dyn Tool>| {
-            self.offered.as_ref().is_none_or(|offered| offered.offers(tool.name()))
+            let offered = self.offered.as_ref();
+            !self.hidden.contains(&tool.name())
+                && offered.is_none_or(|offered| offered.offers(tool.name()))
         };
         self.tools.iter().filter(left).map(AsRef::as_ref)
     }
@@ -237,9 +269,11 @@ impl Toolbox {
         }
     }
 
-    /// Each as it is described to a model that calls tools.
-    pub fn schemas(&self) -> Arc<[ToolSchema]> {
-        self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt())).collect()
+    /// Each as it is described to a model that calls tools. Models of OpenAI write patches.
+    pub fn schemas(&self, model: &str) -> Arc<[ToolSchema]> {
+        let own = self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt()));
+        let edits = self.iter().any(|tool| tool.name() == "file.edit");
+        own.chain((edits && writes_patches(model)).then(patch_schema)).collect()
     }
 
     /// Each by its name and purpose.

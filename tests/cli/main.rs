@@ -28,6 +28,8 @@ mod install;
 mod login;
 mod native_tools;
 mod prompt_cache;
+#[cfg(unix)]
+mod replay;
 mod run_command;
 mod script_help;
 mod script_lsp;

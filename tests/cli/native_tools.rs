@@ -58,7 +58,7 @@ fn a_model_that_takes_tools_calls_them_and_gets_results() {
         assert!(names.iter().any(|name| name == expected), "{names:?}");
     }
     assert_eq!(first.json()["response_format"], Value::Null);
-    assert!(first.body.len() < 8 * 1024, "{} bytes", first.body.len());
+    assert!(first.body.len() <= 6_000, "{} bytes", first.body.len());
     let messages = second.json()["messages"].clone();
     let last: Vec<&Value> = messages.as_array().unwrap().iter().rev().take(3).collect();
     assert_eq!(last[2]["tool_calls"][1]["function"]["name"], "exec");
@@ -244,6 +244,88 @@ fn an_image_goes_with_the_message_that_mentions_it_and_stays_in_the_conversation
         assert!(bodies[0].to_string().contains("[Attached @shot.png: image, 3x2]"));
         assert!(bodies[2].to_string().contains("this model cannot see"), "{}", bodies[2]);
     }
+}
+
+/// A reply that calls this tool.
+fn call(name: &str, input: &Value) -> Reply {
+    let function = json!({ "name": name, "arguments": input.to_string() });
+    let call = json!({ "index": 0, "id": "call_0", "function": function });
+    let call = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] });
+    Reply::events([event(&call), event(&finish("tool_calls"))])
+}
+
+#[test]
+fn an_image_that_the_model_reads_comes_with_the_result_if_it_can_see() {
+    for (model, count) in [(MODEL, 1), ("gpt-3.5-turbo", 0)] {
+        let bench = TestDir::new();
+        write_image(&bench, "shot.png");
+        bench.settings("profiles.default.dialect = \"tools\"\n");
+        let read = call("file_read", &json!({ "path": "shot.png" }));
+        let server = Server::start(vec![read, says("Grey."), says("Still grey.")]);
+        for args in [&["-p", "what is on it?"][..], &["-c", "-p", "and now?"]] {
+            let done = ask(&bench, &server, &[&["--model", model], args].concat());
+            assert!(done.status.success(), "{}", text(&done.stderr));
+        }
+        let bodies: Vec<Value> = server.requests().iter().map(|it| it.json()).collect();
+        assert_eq!(bodies.iter().map(images).collect::<Vec<_>>(), [0, count, count], "{model}");
+        let second = bodies[1].to_string();
+        assert!(second.contains("`shot.png` is an image of 3x2; it follows."), "{second}");
+        assert_eq!(second.contains("this model cannot see"), count == 0, "{second}");
+    }
+}
+
+#[test]
+fn only_what_can_be_used_is_offered_and_patches_to_models_that_write_them() {
+    for (model, writes_patches) in [("gpt-5", true), (MODEL, false)] {
+        for has_slothtool in [false, true] {
+            let bench = TestDir::new();
+            if has_slothtool {
+                let folder = bench.path("home/.slothtool");
+                fs::create_dir(&folder).unwrap();
+                fs::write(folder.join("registry.json"), "{\"plugins\": {}}").unwrap();
+            }
+            let server = Server::start(vec![says("Hello.")]);
+            let done = ask(&bench, &server, &["--model", model, "-p", "hi"]);
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            let names = tools(&server.requests()[0].json());
+            let has = |name: &str| names.iter().any(|offered| offered == name);
+            assert_eq!(has("plugin_run"), has_slothtool, "{names:?}");
+            assert_eq!(has("config_json_patch"), has_slothtool, "{names:?}");
+            assert_eq!(has("apply_patch"), writes_patches, "{model}: {names:?}");
+            assert!(has("job_read") && has("recall"), "from the first request on: {names:?}");
+        }
+    }
+}
+
+#[test]
+fn a_first_request_with_ten_tools_is_small() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![says("Hello.")]);
+    let done = ask(&bench, &server, &["-p", "hi"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let first = &server.requests()[0];
+    let body = first.json();
+    let all = body["tools"].as_array().unwrap();
+    let is_more = |tool: &&Value| {
+        ["job_list", "job_stop"].iter().any(|name| tool["function"]["name"] == *name)
+    };
+    let more: Vec<usize> = all.iter().filter(is_more).map(|it| it.to_string().len() + 1).collect();
+    assert_eq!(all.len() - more.len(), 10, "{:?}", tools(&body));
+    let folder = bench.work().display().to_string().len();
+    let size = first.body.len() - more.iter().sum::<usize>() - folder;
+    assert!(size <= 5_500, "{size} bytes");
+}
+
+#[test]
+fn a_patch_as_models_of_openai_write_it_changes_files() {
+    let bench = TestDir::new();
+    fs::write(bench.work().join("a.txt"), "one\ntwo\n").unwrap();
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** End Patch\n";
+    let server =
+        Server::start(vec![call("apply_patch", &json!({ "input": patch })), says("Done.")]);
+    let done = ask(&bench, &server, &["--model", "gpt-5", "--mode", "edits", "-p", "change it"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "one\n2\n");
 }
 
 #[test]

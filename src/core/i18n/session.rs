@@ -8,6 +8,8 @@ words! { "session":
     RUNNING_ASKS: "waits for an answer to its question", "等待你回答问题";
     RUNNING_NOTHING: "Nothing runs, and no message waits.", "没有任务在进行，也没有排队的消息。";
     KEY_IN_THE_OPEN: "The API key and everything you send go to {host} unencrypted (http://): anyone on the way can read them.", "API 密钥和你发送的一切会以未加密的方式（http://）发往 {host}，途中任何人都能读取。";
+    CHECK_OFFER: "`{command}` could check this project after each change of the model.", "模型每次修改之后，可以用 `{command}` 检查这个项目。";
+    CHECK_OFFER_HINT: "To have that, write `project.check = [{items}]` into `.avocet/config.toml`.", "需要的话，请在 `.avocet/config.toml` 中写入 `project.check = [{items}]`。";
     KEY_IN_THE_OPEN_HINT: "Use an https:// address, or remove the key from the settings.", "请使用 https:// 地址，或从设置中去掉密钥。";
     EXPORT_TITLE: "Avocet conversation", "Avocet 对话";
     EXPORT_UNDONE: "The files were restored.", "文件已恢复原状。";

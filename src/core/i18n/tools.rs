@@ -29,6 +29,10 @@ words! { "tools":
     NOT_KEPT: "The old content of `{path}` could not be backed up ({why}), so nothing was changed.", "无法保留 `{path}` 的旧内容（{why}），因此未作任何修改。";
     LARGE_EDITED: "The file is too large for a copy of its old content: `/undo` does not restore it.", "文件过大，没有保留旧内容：`/undo` 无法还原。";
     CHANGED_ON_DISK: "`{path}` changed on disk after the question was asked, so it was not overwritten. Read it again, then propose the change again.", "提出询问之后，`{path}` 在磁盘上已被改动，因此没有覆盖它。请重新读取后再提出修改。";
+    SYNTAX_FAULT: "`{path}` is not valid {format} now, line {line}: {why}.", "`{path}` 现在不是有效的 {format}，第 {line} 行：{why}。";
+    IMAGE_READ: "`{path}` is an image of {width}x{height}; it follows.", "`{path}` 是 {width}x{height} 的图片，附在后面。";
+    DOCUMENT_READ: "`{path}` is a PDF document of {bytes} bytes; it follows.", "`{path}` 是 {bytes} 字节的 PDF 文档，附在后面。";
+    NOTEBOOK: "A notebook of {n} {n:cell|cells}, long outputs cut. `from` reads its JSON, which an edit changes.", "共有 {n} 个单元的笔记本，过长的输出已截断。用 `from` 读取它的 JSON，编辑改动的是 JSON。";
     BINARY: "`{path}` is not text: {kind}, {bytes} bytes.", "`{path}` 不是文本：{kind}，{bytes} 字节。";
     EMPTY_FILE: "The file is empty.", "文件为空。";
     PAST_THE_END: "The file has {total} {total:line|lines}; line {from} is past its end.", "文件共有 {total} 行，第 {from} 行已超出末尾。";

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Change, Risk, SandboxDenial, Step, StepAction};
+use super::{Change, Image, Risk, SandboxDenial, Step, StepAction};
 use crate::i18n::{Lang, LocalizedText};
 use crate::text::without_colors;
 
@@ -87,6 +87,9 @@ pub struct Observation {
     /// that is kept. Not saved.
     #[serde(skip)]
     pub put_back: Vec<(String, String)>,
+    /// Images and documents that it read, for the model to see beside its result. Not saved with it.
+    #[serde(skip)]
+    pub images: Vec<Image>,
     /// It read what is still at work: the same again is waiting, not a repetition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pending: bool,
@@ -141,6 +144,7 @@ impl Observation {
             change: None,
             denied: None,
             put_back: Vec::new(),
+            images: Vec::new(),
             is_pending: false,
         }
     }

@@ -35,7 +35,7 @@ pub const LIST_FIELDS: &[FieldRow] = &[
     optional(&["all"], FieldKind::Flag).says("hidden and ignored too"),
 ];
 pub const SEARCH_FIELDS: &[FieldRow] = &[
-    required(QUERY, FieldKind::Text).says("regular expression"),
+    required(QUERY, FieldKind::Text),
     optional(PATH, FieldKind::Text).says("folder or file"),
     optional(SEARCHED, FieldKind::Text).says("as *.rs"),
     optional(&["type"], FieldKind::Text).says("as py, rust"),

@@ -19,8 +19,8 @@ const TEXT: Names = &["text", "step", "title", "content", "task", "description"]
 const STATE: Names = &["state", "status"];
 
 const ID: Names = &["id", "step", "turn"];
-const JOB: Names = &["id", "job"];
-const QUERY: Names = &["query", "search"];
+const JOB: Names = &["id", "job", "job_id", "bash_id", "shell_id", "task_id", "session_id"];
+const QUERY: Names = &["query", "search", "filter"];
 const PAGE: Names = &["page"];
 const WAIT: Names = &["wait_s", "wait", "timeout_s", "timeout"];
 
@@ -34,7 +34,7 @@ pub const PLAN_FIELDS: &[FieldRow] = &[required(
     ]),
 )];
 pub const RECALL_FIELDS: &[FieldRow] =
-    &[required(ID, FieldKind::Text).says("as cmd_012, turn_3"), optional(PAGE, FieldKind::Number)];
+    &[required(ID, FieldKind::Text), optional(PAGE, FieldKind::Number)];
 pub const JOB_READ_FIELDS: &[FieldRow] = &[
     required(JOB, FieldKind::Number),
     optional(PAGE, FieldKind::Number).says("of all output; else what is new"),

@@ -428,8 +428,12 @@ impl Turn {
         let goes_on = match (seen.outcome, seen.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
             // A read that finds nothing exits with 1; the next step may depend on a change that
-            // failed.
-            (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
+            // failed. Calls of programs in one reply are told not to depend on each other.
+            (Outcome::Ran | Outcome::Edited, Some(_)) => {
+                let is_program = !matches!(seen.step.work, StepAction::Tool { .. });
+                let is_call = self.transcript.dialect() == Dialect::Tools && is_program;
+                is_call || seen.risk.tier == Tier::L0
+            }
             // Ended by a signal, unless it runs on.
             (Outcome::Ran | Outcome::Edited, None) => seen.runs_on(),
             (

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::read_tracker::ReadTracker;
 use super::{RunControl, Tool};
 use avocet_core::i18n::{LocalizedText, Phrase, common, tools as words};
-use avocet_core::protocol::{Change, Observation, Outcome, ParsedOutput};
+use avocet_core::protocol::{Change, Image, Observation, Outcome, ParsedOutput};
 use avocet_safety::tools::InputError;
 use avocet_safety::{Assessment, Cleared, ToolTask};
 
@@ -25,10 +25,12 @@ mod backups;
 mod file_lines;
 pub mod journal;
 mod list;
+mod notebook;
 mod read;
 pub(super) mod safe_open;
 mod search;
 mod splice;
+mod syntax;
 mod write;
 
 pub use backups::Backups;
@@ -43,7 +45,7 @@ struct FileToolSpec {
 
 #[rustfmt::skip]
 const ROWS: &[FileToolSpec] = &[
-    FileToolSpec { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once" },
+    FileToolSpec { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once; images and PDF too" },
     FileToolSpec { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: names below a folder, ignored ones left out" },
     FileToolSpec { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
     FileToolSpec { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must stand once; in turn, all or none" },
@@ -83,6 +85,7 @@ struct FileToolResult {
     parsed: Option<ParsedOutput>,
     note: Option<LocalizedText>,
     change: Option<Change>,
+    images: Vec<Image>,
     outcome: Option<Outcome>,
 }
 
@@ -140,6 +143,7 @@ fn observation(judged: &Assessment, done: FileToolResult, began: Instant) -> Obs
     seen.parsed = done.parsed;
     seen.note = done.note;
     seen.change = done.change;
+    seen.images = done.images;
     seen
 }
 

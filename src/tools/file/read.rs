@@ -1,14 +1,16 @@
-//! `file.read`: lines of a text file, each after its number.
+//! `file.read`: lines of a text file, each after its number; images, documents and notebooks as a
+//! model sees them.
 
 use std::fmt::Write as _;
 
+use super::super::image::{self, PreparedImage};
 use super::super::read_tracker::ReadTracker;
 use super::safe_open::{FileSlot, MissingFolders};
-use super::{FileToolResult, file_lines, head, reason};
+use super::{FileToolResult, file_lines, head, notebook, reason};
 use avocet_core::i18n::tools as words;
-use avocet_core::protocol::ParsedOutput;
+use avocet_core::protocol::{AttachmentSize, ParsedOutput};
 use avocet_core::text::encoding::decode;
-use avocet_safety::tools::{Read, digest};
+use avocet_safety::tools::{Read, ResolvedPath, digest};
 
 /// The largest file that is looked at, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -40,6 +42,10 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
         Err(error) => return failed(&error),
     };
     let is_whole = bytes.len() as u64 <= MOST;
+    if is_whole && let Some(result) = visible(&bytes, spot) {
+        seen.record(&spot.path, Some(digest(&bytes)));
+        return result;
+    }
     let decoded = (is_whole && known_kind(&bytes).is_none()).then(|| decode(&bytes)).flatten();
     let is_large_text = !is_whole && known_kind(&bytes).is_none() && file_lines::is_text(&bytes);
     if let (None, false, Some(kind)) = (&decoded, is_large_text, binary_kind(&bytes)) {
@@ -55,7 +61,41 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
     seen.record(&spot.path, Some(digest(&bytes)));
     let text = decoded.map_or_else(|| String::from_utf8_lossy(&bytes), |(text, _)| text);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let is_notebook = spot.path.extension().is_some_and(|extension| extension == "ipynb");
+    if is_notebook
+        && read.from == 1
+        && read.to.is_none()
+        && let Some((cells, count)) = notebook::cells(text)
+    {
+        let kept = head(&cells, BYTES);
+        return FileToolResult {
+            stdout: kept.to_owned(),
+            truncated: kept.len() < cells.len(),
+            note: Some(words::NOTEBOOK.with("n", count)),
+            ..FileToolResult::default()
+        };
+    }
     numbered_lines(read, text, (1, text.lines().count()))
+}
+
+/// An image or a PDF document, which the model sees beside the results. `None` for other files, and
+/// for an image that cannot be sent.
+fn visible(bytes: &[u8], spot: &ResolvedPath) -> Option<FileToolResult> {
+    let path = spot.shown.as_str();
+    let (image, note) = if image::is_image(bytes) {
+        let PreparedImage { image, size } = match image::prepare(bytes.to_vec(), path) {
+            Ok(prepared) => prepared,
+            Err(why) => return Some(FileToolResult::failed(why)),
+        };
+        let AttachmentSize::Pixels { width, height } = size else { return None };
+        let say = words::IMAGE_READ.with("path", path).with("width", width);
+        (image, say.with("height", height))
+    } else if bytes.starts_with(image::PDF) && bytes.len() as u64 <= image::LONGEST_DOCUMENT {
+        (image::document(bytes), words::DOCUMENT_READ.with("path", path).with("bytes", bytes.len()))
+    } else {
+        return None;
+    };
+    Some(FileToolResult { images: vec![image], note: Some(note), ..FileToolResult::default() })
 }
 
 /// `first`: the number of the first line in `text`.

@@ -198,11 +198,14 @@ async fn a_read_numbers_the_lines_and_reports_the_omitted_ones() {
 #[tokio::test]
 async fn a_binary_file_is_reported_with_its_size_and_a_similar_name_is_suggested() {
     let bench = FileFixture::new();
+    bench.file("a.gz", b"\x1f\x8b\x08\0\0\0\0\0");
     bench.file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     bench.file("latin", b"caf\xe9");
     bench.file("data", b"caf\xe9\x01");
+    let said = note(&bench.run("file.read", json!({"path": "a.gz"})).await);
+    assert!(said.contains("gzip data, 8 bytes"), "{said}");
     let said = note(&bench.run("file.read", json!({"path": "a.png"})).await);
-    assert!(said.contains("a PNG image, 16 bytes"), "{said}");
+    assert!(said.contains("a.png is an image that cannot be read"), "{said}");
     assert_eq!(bench.run("file.read", json!({"path": "latin"})).await.stdout, "1\tcafé\n");
     let said = note(&bench.run("file.read", json!({"path": "data"})).await);
     assert!(said.contains("another encoding"), "{said}");
@@ -457,4 +460,49 @@ async fn a_file_with_two_names_keeps_both() {
     fs::hard_link(&path, &other).unwrap();
     bench.run("file.edit", json!({"path": "one", "old": "before", "new": "after"})).await;
     assert_eq!(fs::read(&other).unwrap(), b"after\n");
+}
+
+#[tokio::test]
+async fn images_and_documents_are_handed_to_the_model_and_a_notebook_is_read_as_cells() {
+    let bench = FileFixture::new();
+    let mut image = Vec::new();
+    let mut encoder = png::Encoder::new(&mut image, 3, 2);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.write_header().unwrap().write_image_data(&[0, 50, 100, 150, 200, 250]).unwrap();
+    bench.file("a.png", &image);
+    bench.file("a.pdf", b"%PDF-1.4 and more");
+    let seen = bench.run("file.read", json!({"path": "a.png"})).await;
+    assert_eq!((seen.exit_code, seen.images[0].mime.as_str()), (Some(0), "image/png"));
+    assert_eq!(note(&seen), "`a.png` is an image of 3x2; it follows.");
+    let seen = bench.run("file.read", json!({"path": "a.pdf"})).await;
+    assert!(seen.images[0].is_document() && note(&seen).contains("17 bytes"));
+    let cell = json!({"cell_type": "code", "source": ["1 + 2"], "outputs": []});
+    let notebook = format!("{}\n", json!({"cells": [cell], "nbformat": 4}));
+    bench.file("a.ipynb", notebook.as_bytes());
+    let seen = bench.run("file.read", json!({"path": "a.ipynb"})).await;
+    assert_eq!(seen.stdout, "[code 1]\n1 + 2\n");
+    assert!(note(&seen).contains("A notebook of 1 cell,"));
+    let seen = bench.run("file.read", json!({"path": "a.ipynb", "to": 1})).await;
+    assert!(seen.stdout.starts_with("1\t{\"cells\""), "its JSON, for an edit: {}", seen.stdout);
+}
+
+#[tokio::test]
+async fn an_edit_says_which_fault_it_brought_and_keeps_still_about_those_before() {
+    let bench = FileFixture::new();
+    let path = bench.file("a.json", b"{\n  \"a\": 1\n}\n");
+    bench.run("file.read", json!({"path": "a.json"})).await;
+    let edit = |old: &str, new: &str| json!({"path": "a.json", "old": old, "new": new});
+    let seen = bench.run("file.edit", edit("1", "1\n  \"b\": 2")).await;
+    assert_eq!(seen.exit_code, Some(0), "it is made all the same");
+    assert!(note(&seen).contains("`a.json` is not valid JSON now, line 3"), "{}", note(&seen));
+    let seen = bench.run("file.edit", edit("2", "3")).await;
+    let still = seen.note.as_ref().map(|note| note.text(Lang::En)).unwrap_or_default();
+    assert!(!still.contains("JSON") || still.contains("line 3"), "{still}");
+    let seen = bench.run("file.edit", edit("1\n", "1,\n")).await;
+    assert!(seen.note.is_none_or(|note| !note.text(Lang::En).contains("not valid")));
+    assert_eq!(fs::read(&path).unwrap(), b"{\n  \"a\": 1,\n  \"b\": 3\n}\n");
+    let patch = "*** Begin Patch\n*** Add File: b.toml\n+a = [1,\n+b = 2\n*** Add File: c.txt\n+x\n\
+                 *** End Patch";
+    let seen = bench.run("file.edit", json!({"patch": patch})).await;
+    assert!(note(&seen).contains("`b.toml` is not valid TOML now"), "{}", note(&seen));
 }

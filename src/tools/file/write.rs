@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::safe_open::{ExistingFile, FileSlot, MissingFolders};
-use super::{FileToolResult, FileToolState, reason};
+use super::{FileToolResult, FileToolState, reason, syntax};
 use avocet_core::i18n::{LocalizedText, safety as safety_words, tools as words};
 use avocet_core::protocol::Change;
 use avocet_safety::tools::{Obstacle, PatchTask, Write, digest};
@@ -17,11 +17,15 @@ const BACKUPS: usize = 10;
 
 pub fn run(write: &Write, desk: &FileToolState) -> FileToolResult {
     match apply_change(write, desk) {
-        Ok(()) => {
-            desk.read_tracker.record(&write.spot.path, write.change.after.clone());
+        Ok(old) => {
+            let Write { spot, after, change, note, .. } = write;
+            desk.read_tracker.record(&spot.path, change.after.clone());
+            let fault = after.as_deref().and_then(|after| {
+                syntax::new_fault(&spot.path, &spot.shown, old.as_deref(), after)
+            });
             FileToolResult {
-                change: Some(write.change.clone().into_stored()),
-                note: write.note.clone(),
+                change: Some(change.clone().into_stored()),
+                note: joined(note.iter().cloned().chain(fault)),
                 ..FileToolResult::default()
             }
         }
@@ -39,6 +43,7 @@ pub fn run(write: &Write, desk: &FileToolState) -> FileToolResult {
 /// Changes files together: if one cannot be changed, those before it get their old contents back.
 pub fn run_patch(patch: &PatchTask, desk: &FileToolState) -> FileToolResult {
     let mut done: Vec<(&Write, Option<Vec<u8>>)> = Vec::new();
+    let mut notes = Vec::new();
     for write in &patch.writes {
         let old = current(write);
         let result = run(write, desk);
@@ -59,15 +64,20 @@ pub fn run_patch(patch: &PatchTask, desk: &FileToolState) -> FileToolResult {
             }
             return result;
         }
+        notes.extend(result.note);
         done.push((write, old));
     }
-    let notes = patch.writes.iter().filter_map(|write| write.note.clone());
     FileToolResult {
         change: Some(patch.change.clone().into_stored()),
-        note: notes
-            .reduce(|first, next| safety_words::NOTES.with("first", first).with("next", next)),
+        note: joined(notes),
         ..FileToolResult::default()
     }
+}
+
+/// The notes as one.
+fn joined(notes: impl IntoIterator<Item = LocalizedText>) -> Option<LocalizedText> {
+    let join = |first, next| safety_words::NOTES.with("first", first).with("next", next);
+    notes.into_iter().reduce(join)
 }
 
 /// The content of the file that is changed.
@@ -89,11 +99,12 @@ impl From<io::Error> for WriteError {
     }
 }
 
-fn apply_change(write: &Write, desk: &FileToolState) -> Result<(), WriteError> {
+/// Returns the old content.
+fn apply_change(write: &Write, desk: &FileToolState) -> Result<Option<Vec<u8>>, WriteError> {
     let missing = if write.after.is_some() { MissingFolders::Create } else { MissingFolders::Fail };
     let slot = FileSlot::open(&write.spot.path, missing)?;
     if let (Some(obstacle), Some(after)) = (write.obstacle, &write.after) {
-        return replace_obstacle(write, obstacle, after, &slot, desk);
+        return replace_obstacle(write, obstacle, after, &slot, desk).map(|()| None);
     }
     let mut there = slot.file()?;
     let old = there.as_mut().map(|there| there.read(MOST)).transpose()?;
@@ -119,12 +130,15 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<(), WriteError> {
     match &write.after {
         Some(after) => match slot.write_atomic(after, there.as_ref()) {
             // It came while nothing was there.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Changed),
-            Ok(()) if write.change.executable && there.is_none() => Ok(slot.make_executable()?),
-            other => Ok(other?),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(WriteError::Changed);
+            }
+            Ok(()) if write.change.executable && there.is_none() => slot.make_executable()?,
+            other => other?,
         },
-        None => Ok(slot.remove()?),
+        None => slot.remove()?,
     }
+    Ok(old)
 }
 
 /// Replaces an entry other than a file with the file.

@@ -16,8 +16,8 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("exec", &["exec", "cmd"]),
     ("job.start", &["jobstart"]),
     ("job.list", &["joblist"]),
-    ("job.read", &["jobread", "bashoutput", "readbackground"]),
-    ("job.stop", &["jobstop", "killshell", "killbash"]),
+    ("job.read", &["jobread", "bashoutput", "readbackground", "taskoutput"]),
+    ("job.stop", &["jobstop", "killshell", "killbash", "taskstop"]),
     ("file.read", &["fileread", "read", "readfile", "view", "viewfile", "viewimage", "cat", "openfile", "notebookread"]),
     ("file.edit", &[
         "fileedit", "edit", "editfile", "strreplace", "strreplacebasededittool",

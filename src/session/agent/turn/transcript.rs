@@ -193,8 +193,10 @@ impl TurnMessages {
         let calls = std::mem::take(&mut self.open_calls);
         let is_native = !calls.is_empty();
         let message = self.messages.len();
+        let images = seen.iter().flat_map(|seen| &seen.images).cloned().map(ContentBlock::Image);
         if is_native {
-            let (own, blocks) = results_message(calls, seen);
+            let (own, mut blocks) = results_message(calls, seen);
+            blocks.extend(images);
             for (block, id) in own {
                 let block = if self.dialect == Dialect::Tools { block } else { 0 };
                 self.index.steps.extend(place(seen, message, Some(block), &id));
@@ -203,7 +205,9 @@ impl TurnMessages {
         } else if !seen.is_empty() {
             let lines: Vec<String> =
                 seen.iter().map(|seen| seen.tool_result().to_string()).collect();
-            self.messages.push(Message::user(lines.join("\n")));
+            let mut results = Message::user(lines.join("\n"));
+            results.blocks.extend(images);
+            self.messages.push(results);
             for one in seen {
                 self.index.steps.extend(place(seen, message, None, &one.step.id));
             }

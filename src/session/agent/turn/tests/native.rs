@@ -85,6 +85,24 @@ fn a_rejected_call_goes_back_to_the_model_as_declined() {
 }
 
 #[test]
+fn a_program_that_fails_does_not_stop_the_other_calls_of_its_reply_and_a_failed_change_does() {
+    let mut bench = native();
+    let action = replies(&mut bench, vec![exec("a", "touch", &["x"]), exec("b", "ls", &[])]);
+    assert_eq!(line(&action), "ask 1/2 L1 touch x");
+    let action = bench.decides(Decision::Approve);
+    let action = bench.exits(action, 1);
+    assert_eq!(line(&action), "run ls");
+    bench.exits(action, 0);
+    assert_eq!(results(&bench), [result("a", "exit 1", true), result("b", "(no output)", false)]);
+    let write = call("c", "file_write", r#"{"path":"x/y","content":"z"}"#);
+    let action = replies(&mut bench, vec![write, exec("d", "ls", &[])]);
+    assert!(line(&action).starts_with("ask 1/2 L1"), "{}", line(&action));
+    let action = bench.decides(Decision::Approve);
+    assert_eq!(line(&bench.exits(action, 2)), "call");
+    assert!(results(&bench)[1].1.starts_with("cancelled"), "{:?}", results(&bench));
+}
+
+#[test]
 fn a_cancel_leaves_no_call_without_a_result() {
     let mut bench = native();
     let action = replies(&mut bench, vec![exec("a", "touch", &["x"]), exec("b", "ls", &[])]);
