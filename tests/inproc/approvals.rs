@@ -52,7 +52,7 @@ impl Machine for Everything {
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        if path == Path::new("/w") { PathKind::Folder } else { PathKind::File }
+        if path.starts_with("/w") { PathKind::Folder } else { PathKind::File }
     }
 
     fn program(&self, name: &str) -> Option<Program> {
