@@ -261,7 +261,9 @@ impl Startup {
             safety::redact::is_secret_variable(name, value).then(|| name.to_owned())
         });
         let secret_variables = secret.collect();
-        safety::Workspace { own, added: self.added.clone(), moved, secret_variables, ..place }
+        let trusted_hooks = self.trust.store.trusted_hooks(&self.folder).map(str::to_owned);
+        let added = self.added.clone();
+        safety::Workspace { own, added, moved, secret_variables, trusted_hooks, ..place }
     }
 
     /// This machine, as the rules query it.

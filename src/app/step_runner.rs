@@ -10,6 +10,7 @@ use avocet_config::{Settings, diagnostic, toolchain, trust};
 use avocet_core::i18n::{LocalizedText, session as words};
 use avocet_model::exposed_host;
 use avocet_safety::redact::Redactor;
+use avocet_safety::{self as safety, Policy, PolicyContext};
 use avocet_session::trust::{TrustAnswer, TrustPrompt};
 use avocet_tools::exec::{Exec, Setup, StepLimits};
 use avocet_tools::read_tracker::ReadTracker;
@@ -127,7 +128,8 @@ pub fn trust_prompt(startup: &Startup) -> TrustPrompt {
         FolderTrust::Changed => Some(words::TRUST_CHANGED.into()),
         FolderTrust::Known(TrustLevel::Trusted | TrustLevel::Below | TrustLevel::ReadOnly) => None,
     };
-    let (mut kept, survey) = (known.store.clone(), known.survey.clone());
+    let (mut kept, mut survey) = (known.store.clone(), known.survey.clone());
+    let (place, system) = (startup.workspace(), startup.system());
     let folder = startup.folder.clone();
     let above = trust::trustable_parent(&folder, &startup.paths.home).map(Path::to_owned);
     TrustPrompt {
@@ -144,6 +146,9 @@ pub fn trust_prompt(startup: &Startup) -> TrustPrompt {
             let below = above.as_ref().filter(|_| given == TrustAnswer::Parent);
             let done = below
                 .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
+            let policy = Policy::default();
+            let scene = PolicyContext { policy: &policy, place: &place, world: &system };
+            survey.hooks = Some(safety::hooks_digest(scene));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
             done.map_err(|error| diagnostic::io_reason(&error))
         }),

@@ -429,8 +429,7 @@ impl<'a> HeadlessTurn<'a> {
         pieces: &[TemplateCommand],
     ) -> Vec<HeadlessEffect> {
         if self.options.has_user
-            && let Some(asking) =
-                TemplateApproval::new(ask.id, pieces, self.options.approved.template_commands)
+            && let Some(asking) = TemplateApproval::new(ask.id, pieces, self.options.approved)
         {
             let question = asking.question();
             self.approval = Some(asking);

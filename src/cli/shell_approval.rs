@@ -1,5 +1,6 @@
 //! Without the screen, asks the user at the terminal about each shell command of a template.
 
+use super::args::ApprovalFlags;
 use avocet_core::i18n::{LocalizedText, linear, prompt as w};
 use avocet_core::protocol::{AskId, Decision, TemplateCommand};
 use avocet_core::text::escape;
@@ -38,11 +39,18 @@ pub enum ApprovalLine {
 }
 
 impl TemplateApproval {
-    /// Starts the questions. With `yes`, only commands of high risk are asked about; `None` if no
+    /// Starts the questions, about the commands that the command line does not approve; `None` if no
     /// question is needed.
-    pub fn new(ask: AskId, pieces: &[TemplateCommand], yes: bool) -> Option<TemplateApproval> {
+    pub fn new(
+        ask: AskId,
+        pieces: &[TemplateCommand],
+        approved: ApprovalFlags,
+    ) -> Option<TemplateApproval> {
+        let is_approved = |piece: &&TemplateCommand| {
+            approved.template_commands && piece.can_preapprove(approved.secrets)
+        };
         let (run, pieces): (Vec<&TemplateCommand>, Vec<&TemplateCommand>) =
-            pieces.iter().partition(|piece| yes && !piece.is_high_risk());
+            pieces.iter().partition(is_approved);
         let run = run.into_iter().map(|piece| piece.id.clone()).collect();
         let pieces: Vec<_> = pieces.into_iter().cloned().collect();
         (!pieces.is_empty()).then_some(TemplateApproval { ask, pieces, index: 0, approved: run })
@@ -109,7 +117,8 @@ mod tests {
 
     fn asking(tiers: &[(&str, Tier)], yes: bool) -> Option<TemplateApproval> {
         let pieces: Vec<_> = tiers.iter().map(|(id, tier)| piece(id, *tier)).collect();
-        TemplateApproval::new(AskId(3), &pieces, yes)
+        let approved = ApprovalFlags { template_commands: yes, ..ApprovalFlags::default() };
+        TemplateApproval::new(AskId(3), &pieces, approved)
     }
 
     fn runs(steps: &[&str]) -> ApprovalLine {

@@ -53,6 +53,9 @@ struct TrustRow {
     level: TrustLevel,
     /// The hash of the files that control programs.
     digest: String,
+    /// The hash of the hooks of its repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hooks: Option<String>,
 }
 
 /// The user's answer.
@@ -81,6 +84,8 @@ pub struct Survey {
     pub files: Vec<UntrustedFile>,
     /// There are more files than listed.
     pub truncated: bool,
+    /// The hash of the hooks of its repository, which is remembered with the answer.
+    pub hooks: Option<String>,
     digest: String,
 }
 
@@ -164,6 +169,14 @@ impl TrustStore {
         }
     }
 
+    /// The hash of the hooks when `folder` was trusted, if the answer was about this folder.
+    pub fn trusted_hooks(&self, folder: &Path) -> Option<&str> {
+        let identity = identity(folder)?;
+        let mut rows = self.contents.folders.iter();
+        let row = rows.find(|row| row.path == folder && (row.device, row.inode) == identity)?;
+        row.hooks.as_deref().filter(|_| row.level != TrustLevel::ReadOnly)
+    }
+
     /// Whether the nearest parent folder with an answer passes its trust on. Only the path counts,
     /// never the data of a repository about where it belongs.
     fn is_below(&self, folder: &Path) -> bool {
@@ -179,9 +192,10 @@ impl TrustStore {
     pub fn set(&mut self, folder: &Path, survey: &Survey, level: TrustLevel) -> io::Result<()> {
         let (device, inode) = identity(folder).ok_or(io::ErrorKind::NotFound)?;
         let (path, digest) = (folder.to_owned(), survey.digest.clone());
+        let hooks = survey.hooks.clone();
         let _lock = self.lock()?;
         self.contents.folders.retain(|row| row.path != folder);
-        self.contents.folders.push(TrustRow { path, device, inode, level, digest });
+        self.contents.folders.push(TrustRow { path, device, inode, level, digest, hooks });
         let over = self.contents.folders.len().saturating_sub(MOST);
         self.contents.folders.drain(..over);
         self.save()
@@ -259,6 +273,7 @@ pub fn survey(folder: &Path) -> Survey {
     Survey {
         files: looking.files,
         truncated: looking.truncated,
+        hooks: None,
         digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
 }

@@ -58,7 +58,10 @@ impl<'a> ButtonData<'a> {
 impl ChatQuestion {
     pub fn new(ask: Ask, nonce: String, asker: Option<UserId>) -> ChatQuestion {
         let offer = QuestionOffer::new(&ask.question);
-        ChatQuestion { ask, offer, nonce, asker, only_refusals: false }
+        // What runs without the sandbox is approved at the terminal.
+        let only_refusals =
+            matches!(&ask.question, Question::Step(asked) if asked.risk.leaves_sandbox());
+        ChatQuestion { ask, offer, nonce, asker, only_refusals }
     }
 
     /// Its whole text cannot be shown: from now on it can only be refused.

@@ -6,7 +6,7 @@ pub mod commands;
 pub mod question_lines;
 
 use avocet_core::protocol::{
-    ApprovalMode, ApprovalScope, Decision, Question, Risk, StepAction, StepQuestion,
+    ApprovalMode, ApprovalScope, Decision, Question, Risk, SandboxDenial, StepAction, StepQuestion,
 };
 
 /// The word that approves high risk where lines are typed, so that no habit approves it.
@@ -34,6 +34,8 @@ pub enum ChoicePick {
     TrustAbove,
     /// Decide about each command of a template.
     Each,
+    /// Ask whether the step runs again without the sandbox.
+    WithoutSandbox,
 }
 
 impl ChoicePick {
@@ -62,6 +64,8 @@ pub enum QuestionKind {
     Step,
     /// A step whose change of a file is known.
     Change,
+    /// A step that the sandbox denied something.
+    Denied,
     Shell,
     Template,
     Pause,
@@ -119,12 +123,16 @@ impl QuestionOffer {
                 let rule = offered_rule.is_some();
                 let mut steps = std::iter::once(risk).chain(rest.iter().map(|step| &step.risk));
                 let all = !rest.is_empty() && steps.all(Risk::can_batch_approve);
+                let denied = rule && risk.rule == SandboxDenial::RULE;
                 match (&step.work, change) {
                     // The user typed it: the model does not get the reason.
                     (StepAction::Shell { .. }, _) => (
                         QuestionKind::Shell,
                         vec![(Pick::Reject, true), (Pick::Edit, true), (Pick::Run, true)],
                     ),
+                    _ if denied => {
+                        (QuestionKind::Denied, DENIED_PICKS.map(|pick| (pick, true)).to_vec())
+                    }
                     (StepAction::Exec { .. } | StepAction::Tool { .. }, change) => (
                         if change.is_some() { QuestionKind::Change } else { QuestionKind::Step },
                         vec![
@@ -185,6 +193,7 @@ impl QuestionOffer {
             ChoicePick::Session => Decision::Remember(ApprovalScope::Session),
             ChoicePick::Project => Decision::Remember(ApprovalScope::Project),
             ChoicePick::TrustFirst => Decision::Trust,
+            ChoicePick::WithoutSandbox => Decision::WithoutSandbox,
         })
     }
 
@@ -195,6 +204,7 @@ impl QuestionOffer {
             QuestionKind::Trust => Decision::Dismiss,
             QuestionKind::Step
             | QuestionKind::Change
+            | QuestionKind::Denied
             | QuestionKind::Shell
             | QuestionKind::Template
             | QuestionKind::Plan
@@ -202,6 +212,16 @@ impl QuestionOffer {
         }
     }
 }
+
+/// The choices for a step that the sandbox denied something.
+const DENIED_PICKS: [ChoicePick; 6] = [
+    ChoicePick::Reject,
+    ChoicePick::Stop,
+    ChoicePick::Edit,
+    ChoicePick::Run,
+    ChoicePick::Session,
+    ChoicePick::WithoutSandbox,
+];
 
 #[cfg(test)]
 mod tests;

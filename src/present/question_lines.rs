@@ -97,10 +97,12 @@ pub fn pick_label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
         (Pick::Edit, _) => w::PICK_EDIT,
         (Pick::Run, QuestionKind::Template) => p::LINE_ALL,
         (Pick::Run, QuestionKind::Change) => w::PICK_APPLY,
+        (Pick::Run, QuestionKind::Denied) => w::PICK_AGAIN,
         (Pick::Run, _) => w::PICK_RUN,
         (Pick::All, _) => w::PICK_ALL,
         (Pick::Session, QuestionKind::Change) => w::PICK_APPLY_SESSION,
         (Pick::Project, QuestionKind::Change) => w::PICK_APPLY_PROJECT,
+        (Pick::Session, QuestionKind::Denied) => w::PICK_AGAIN_SESSION,
         (Pick::Session, _) => w::PICK_SESSION,
         (Pick::Project, _) => w::PICK_PROJECT,
         (Pick::TrustFirst, _) => w::PICK_TRUST_FIRST,
@@ -111,6 +113,7 @@ pub fn pick_label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
         (Pick::Trust, _) => w::PICK_TRUST,
         (Pick::TrustAbove, _) => w::PICK_TRUST_ABOVE,
         (Pick::Each, _) => p::LINE_EACH,
+        (Pick::WithoutSandbox, _) => w::PICK_WITHOUT,
     }
 }
 
@@ -176,7 +179,8 @@ fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
             says.extend(diff_lines(ahead.work.tool(), change));
         }
     }
-    says.extend(asked.rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
+    let rule = asked.rule.iter().filter(|_| !risk.opens_sandbox());
+    says.extend(rule.map(|rule| w::RULE.with("rule", rule.as_str())));
     says.extend(asked.rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
     says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
     if !asked.why.trim().is_empty() {

@@ -92,6 +92,28 @@ fn a_refusal_is_the_first_choice_of_a_step_and_everything_lasting_the_last() {
 }
 
 #[test]
+fn a_denied_step_offers_the_opening_once_and_for_the_session_and_a_graver_question() {
+    let denied = Risk { rule: SandboxDenial::RULE.into(), ..risk(Tier::L1) };
+    let offer = command(denied.clone(), vec![]);
+    let picks =
+        [Pick::Reject, Pick::Stop, Pick::Edit, Pick::Run, Pick::Session, Pick::WithoutSandbox];
+    assert_eq!((offer.kind, offer.severity), (QuestionKind::Denied, Severity::Plain));
+    assert_eq!(offer.picks, picks);
+    let decided = offer.effect(Pick::WithoutSandbox);
+    assert_eq!(decided, PickEffect::Decide(Decision::WithoutSandbox));
+    // Where no opening can last, as in a script, it is a step like any other.
+    let Question::Step(asked) = step_question(StepAction::exec("x", &[]), denied, vec![]) else {
+        panic!("a step")
+    };
+    let once = QuestionOffer::new(&Question::Step(StepQuestion { rule: None, ..asked }));
+    assert!(!once.picks.iter().any(|pick| [Pick::Session, Pick::WithoutSandbox].contains(pick)));
+    // The graver question takes the deliberate approval, and nothing of it lasts.
+    let free = command(Risk { rule: SandboxDenial::WITHOUT.into(), ..risk(Tier::L1) }, vec![]);
+    assert_eq!((free.kind, free.severity), (QuestionKind::Step, Severity::HighRisk));
+    assert!(!free.picks.iter().any(|pick| [Pick::Session, Pick::Project].contains(pick)));
+}
+
+#[test]
 fn a_high_risk_step_cannot_be_remembered_or_approved_with_others() {
     for risk in [risk(Tier::L2), lifted()] {
         let offer = command(risk, vec![upcoming("cmd_002", super::tests::risk(Tier::L0))]);

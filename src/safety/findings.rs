@@ -162,6 +162,7 @@ impl Findings {
         self.launch.inserted.extend_from_slice(&part.launch.inserted);
         self.launch.git = self.launch.git.or(part.launch.git);
         self.launch.empty_folder |= part.launch.empty_folder;
+        self.launch.filters_diffs |= part.launch.filters_diffs;
         self.launch.reads.extend_from_slice(&part.launch.reads);
         self.launch.readable.extend_from_slice(&part.launch.readable);
         self.launch.lists.extend_from_slice(&part.launch.lists);

@@ -42,7 +42,7 @@ pub(super) const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 const NEVER_REMEMBERED: &[&str] = &[
     "folder.untrusted", "malformed.hidden", "shell.string", "shell.opaque", "cwd.outside",
     "cwd.missing", "requires.confirm", "requires.elevated", "git-config-exec", "git-config-unread",
-    "git-bare", "git-outside", "sandbox.denied", "sandbox.put-back", "sandbox.hooks", "skill.narrow", "path.git", "path.steers", "path.names",
+    "git-bare", "git-outside", "sandbox.denied", "sandbox.without", "sandbox.put-back", "sandbox.hooks", "skill.narrow", "path.git", "path.steers", "path.names",
     "path.outside", "path.outside.write", "path.secret", "path.secret.write", "file.changed",
     "file.unread", "file.large", "secret.value", "plugin.run", "config.patch",
 ];

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use super::{Needs, Program};
+use avocet_core::protocol::SandboxDenial;
 
 /// Facts for the start of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Launch {
     pub git: Option<usize>,
     /// Whether it runs in an empty folder of its own.
     pub empty_folder: bool,
+    /// It prints differences in the usual form, from which those of credential files are left out.
+    pub filters_diffs: bool,
     /// Folders it may read as it may the workspace.
     pub readable: Vec<PathBuf>,
     /// Folders whose names it lists, and no file of them.
@@ -35,6 +38,8 @@ pub struct Launch {
     pub writes: Vec<PathBuf>,
     /// What the sandbox opens to it beyond the workspace.
     pub needs: Needs,
+    /// What the user opened to this command for the session, after the sandbox had denied it.
+    pub opened: SandboxDenial,
 }
 
 impl Launch {
@@ -58,7 +63,7 @@ impl Launch {
 
     /// Without the arguments only a step that runs by itself gets.
     pub(super) fn for_approved(self) -> Launch {
-        Launch { inserted: Vec::new(), empty_folder: false, ..self }
+        Launch { inserted: Vec::new(), empty_folder: false, filters_diffs: false, ..self }
     }
 
     /// Every fact as words, for the seal.
@@ -81,6 +86,7 @@ impl Launch {
             self.git,
             self.empty_folder
         ));
+        words.push(format!("{:?} {}", self.opened, self.filters_diffs));
         words.extend(self.needs.fingerprint_words());
         words
     }

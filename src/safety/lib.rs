@@ -61,22 +61,26 @@ pub use machine::{
 };
 pub use malformed::is_hidden;
 pub use needs::{GuardedFiles, Needs, matches_name};
-pub use openings::{keeping_risk, opening_risk, sandbox_reasons, with_sandbox_reasons};
+pub use openings::{
+    keeping_risk, opening_risk, sandbox_reasons, unsandboxed_risk, with_sandbox_reasons,
+};
 pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};
 pub use policy::{
-    Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, Terms, ToolRestriction, Unknown,
+    Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
+    ToolRestriction, Unknown,
 };
 pub use prompt_parts::{assess_mention, assess_template_command};
 pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use sensitive::{
     case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
 };
+pub use signing::hooks_digest;
 pub use step::UNTRUSTED;
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
 pub use tools::{JobTask, RecallTask, ToolTask};
-pub use verdict::{Assessment, Cleared, DeniedStep, NeedsApproval, Verdict};
+pub use verdict::{Assessment, Cleared, DeniedStep, NeedsApproval, SandboxOpening, Verdict};
 pub use warning::Warning;
 
 /// Judges one step: L0 runs, L1 asks, L2 is refused. What a rule of the user allows

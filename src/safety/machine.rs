@@ -27,6 +27,8 @@ pub struct Workspace {
     pub moved: BTreeMap<String, PathBuf>,
     /// The variables of the user whose values are secrets, by name.
     pub secret_variables: Vec<String>,
+    /// The hooks of its repository when the user trusted it, as a digest; `None`: not known.
+    pub trusted_hooks: Option<String>,
 }
 
 impl Workspace {

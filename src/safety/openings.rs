@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::needs::{GuardedFiles, Needs, matches_name};
 use super::places::{self, PlaceRow, UserPath, is_named};
 use super::policy::{Limit, Policy};
-use super::signing::{hooks, signing_rule};
+use super::signing::{find_hooks, signing_rule};
 use super::spec::{ArgToken, JudgeContext, Operands, is_doubtful, operands};
 use super::{Assessment, PathKind, args, grant, paths, rules, shell};
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
@@ -100,6 +100,9 @@ impl Needs {
             .iter()
             .filter(|row| signing.is_some_and(|rule| row.applies_to(rule)));
         self.credentials.extend(keys.flat_map(|row| row.places.iter().copied()).filter(&is_there));
+        let refreshed =
+            places::REFRESHED.iter().filter(|row| signing.is_some_and(|rule| row.applies_to(rule)));
+        self.refreshed.extend(refreshed.flat_map(|row| row.places.iter().copied()));
         let devices = places::DEVICES.iter().filter(|(rules, _)| is_named(rules, rule));
         self.devices.extend(devices.flat_map(|(_, devices)| devices.iter().copied()));
         let variables = places::VARIABLES.iter().filter(|(rules, _)| {
@@ -111,16 +114,16 @@ impl Needs {
             finding.effects.contains(&Effect::Elevate) && command.is_own(&finding.reason.rule)
         });
         let runs_git = is_named("git gh glab hub git-lfs", &command.name);
-        let hooks = if runs_git { hooks(&command.args, context) } else { Vec::new() };
+        let hooks = runs_git.then(|| find_hooks(&command.args, &context.cwd, context.scene));
+        let hooks = hooks.filter(|hooks| !hooks.names.is_empty());
         // They run code as a build does.
-        self.network |= !hooks.is_empty();
+        self.network |= hooks.is_some();
         if self.uses_credentials(&place.secret_variables) {
             let say = words::SANDBOX_CREDENTIALS
                 .with("places", self.credential_names(&place.secret_variables));
             findings.add(CREDENTIALS, Tier::L1, say, None, &[Effect::Secret]);
-            if !hooks.is_empty() {
-                let say = words::SANDBOX_HOOKS.with("hooks", hooks.join(", "));
-                findings.add(HOOKS, Tier::L1, say, None, &[Effect::Secret]);
+            if let Some(hooks) = hooks {
+                findings.add(HOOKS, Tier::L1, hooks.named(context.scene), None, &[Effect::Secret]);
             }
         }
         if self.system {
@@ -324,6 +327,7 @@ pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> 
     if needs.system {
         return Vec::new();
     }
+    let opened = Some(&assessment.launch.opened).filter(|opened| opened.is_offered());
     let network = needs.network && policy.network != Limit::Refuse;
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
     let held = if reads { words::SANDBOX_PIECE } else { words::SANDBOX_WORK };
@@ -336,6 +340,9 @@ pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> 
         let say = words::SANDBOX_HOMES.with("places", places.join(", "));
         said.push(reason("sandbox.homes", say));
     }
+    said.extend(opened.map(|opened| {
+        reason("sandbox.opened", words::SANDBOX_OPENED.with("what", opened.denied_actions()))
+    }));
     said
 }
 
@@ -362,6 +369,19 @@ pub fn opening_risk(assessment: &Assessment, denied: &SandboxDenial) -> Risk {
     risk.effects.sort_unstable();
     risk.effects.dedup();
     // A piece that only reads is one more question all the same.
+    risk.tier = risk.tier.max(Tier::L1);
+    risk
+}
+
+/// The risk of running a step that the sandbox denied something without it: a question of its own.
+pub fn unsandboxed_risk(assessment: &Assessment) -> Risk {
+    let mut risk = assessment.risk.clone();
+    let (rule, say) = (SandboxDenial::WITHOUT.to_owned(), words::SANDBOX_WITHOUT.into());
+    risk.reasons.insert(0, Reason { rule: rule.clone(), tier: Tier::L1, say, arg: None });
+    risk.rule = rule;
+    risk.effects.extend([Effect::Secret, Effect::Outside]);
+    risk.effects.sort_unstable();
+    risk.effects.dedup();
     risk.tier = risk.tier.max(Tier::L1);
     risk
 }

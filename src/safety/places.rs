@@ -127,7 +127,8 @@ pub const BASE: &[PlaceRow] = &[
         movable("PROTO_HOME", ".proto", ""), movable("SDKMAN_DIR", ".sdkman", ""), movable("JABBA_HOME", ".jabba", ""), movable("JAVA_HOME", "", ""), movable("JDK_HOME", "", ""), home(".jdks"),
         movable("GOROOT", "", ""), home(".local/bin"), home(".local/lib"), home(".local/include"), home(".local/share/man"), movable("VIRTUAL_ENV", "", ""), movable("CONDA_PREFIX", "", ""), movable("CONDA_ROOT", "", ""),
         home(".rvm"), home(".ghcup"), home(".juliaup"), home(".elan"), home(".foundry"), home(".swiftly"), home(".wasmtime"), home(".zvm"), home(".nix-profile"), home(".npm-global"), home("go/src")]),
-    row("go golangci-lint gopls", &[movable("GOMODCACHE", "go/pkg/mod", ""), movable("GOPATH", "go", "pkg/sumdb")]),
+    row("go golangci-lint gopls", &[movable("GOMODCACHE", "go/pkg/mod", "")]),
+    row("go golangci-lint gopls", &[movable("GOPATH", "go", "pkg/sumdb")]),
     row("go.install", &[movable("GOPATH", "go", "bin")]),
     row("pipx", &[home(".local/share/pipx"), home(".local/pipx")]),
     row("uv.python uv.venv uv.sync", &[home(".local/share/uv/python")]),
@@ -322,6 +323,8 @@ pub const REFRESHED: &[PlaceRow] = &[
     row("minikube", &[home(".minikube")]),
     row("pulumi", &[home(".pulumi")]),
     row("terraform tofu terragrunt", &[home(".terraform.d/plugin-cache")]),
+    // Its agent, locks and seed.
+    row("gpg gpg2 gpgsm pass git-signs.gpg", &[movable("GNUPGHOME", ".gnupg", "")]),
     row("claude", &[home(".claude"), home(".claude.json")]),
     row("codex", &[home(".codex")]),
     row("gemini", &[home(".gemini")]),

@@ -2,10 +2,10 @@
 //! remembered.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use avocet_core::i18n::{LocalizedText, safety as words};
-use avocet_core::protocol::{ApprovalMode, Effect, SandboxStatus};
+use avocet_core::protocol::{ApprovalMode, Effect, SandboxDenial, SandboxStatus, StepAction};
 use avocet_core::text::{quote_visible, short_name};
 
 use super::{Machine, Workspace};
@@ -26,6 +26,8 @@ pub struct Policy {
     pub allowed: Vec<PolicyRule>,
     /// The same, remembered on the terms of a step that was approved.
     pub granted: Vec<Grant>,
+    /// What the sandbox had denied a command, and the user opened to it for the session.
+    pub opened: Vec<SessionOpening>,
     /// Rules for steps that are refused, before anything else.
     pub denied: Vec<PolicyRule>,
     /// Which steps the system holds, as far as that is known.
@@ -51,6 +53,7 @@ impl Default for Policy {
             lift: Vec::new(),
             allowed: Vec::new(),
             granted: Vec::new(),
+            opened: Vec::new(),
             denied: Vec::new(),
             shelter: SandboxStatus::Unknown,
             config_files: Vec::new(),
@@ -83,6 +86,14 @@ pub struct PolicyRule {
     pub args: Vec<String>,
     /// True when more args may follow (`*` at the end).
     pub open: bool,
+}
+
+/// What one command, in one folder, may do in this session although the sandbox denied it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionOpening {
+    pub command: StepAction,
+    pub cwd: PathBuf,
+    pub denied: SandboxDenial,
 }
 
 /// A rule with the terms it was given on.
@@ -146,6 +157,12 @@ impl Policy {
         let listed = entries().any(|entry| entry.strip_prefix('+').unwrap_or(entry) == name);
         let taken = entries().any(|entry| entry.strip_prefix('-') == Some(name));
         !taken && (listed || (has_row && !replaced))
+    }
+
+    /// What the user opened to a command for the session.
+    pub fn session_opening(&self, command: &StepAction, cwd: &Path) -> SandboxDenial {
+        let own = self.opened.iter().filter(|one| one.command == *command && one.cwd == cwd);
+        own.fold(SandboxDenial::default(), |all, one| all.merged(&one.denied))
     }
 
     /// Every rule that allows: those the user wrote, then those that were remembered.

@@ -1,11 +1,13 @@
 //! Finds out what a step of git does beside the user's keys: whether it signs what it records, and
 //! with which program, and which hooks it may run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::repository::{self, GitSetting, RepositorySettings};
 use super::spec::JudgeContext;
-use super::{Contents, PathKind, paths};
+use super::tools::digest;
+use super::{Contents, PathKind, PolicyContext, paths};
+use avocet_core::i18n::{LocalizedText, safety as words};
 
 /// Sub-commands that record a commit or a tag.
 const RECORDS: &[&str] =
@@ -21,20 +23,23 @@ const HOOKS: &[&str] = &[
 
 /// The most of a settings file that is read, in bytes.
 const MOST: usize = 256 * 1024;
+/// The same of a hook.
+const MOST_HOOK: usize = 4 * 1024 * 1024;
 
 /// The settings of the user and then of the repository: the last one of a name counts.
 fn read_settings(
     args: &[String],
-    context: &JudgeContext<'_>,
+    cwd: &Path,
+    scene: PolicyContext<'_>,
 ) -> (Vec<GitSetting>, RepositorySettings) {
-    let (world, home) = (context.scene.world, &context.scene.place.home);
+    let (world, home) = (scene.world, &scene.place.home);
     let files = [".gitconfig", ".config/git/config"].map(|name| world.read(&home.join(name), MOST));
     let of_user = files.into_iter().filter_map(|file| match file {
         Contents::Bytes(bytes) => repository::parse(&bytes),
         Contents::Missing | Contents::Unreadable => None,
     });
     let mut settings: Vec<GitSetting> = of_user.flatten().collect();
-    let mut folder: PathBuf = context.cwd.clone();
+    let mut folder = cwd.to_owned();
     let mut words = args.iter();
     while words.next().is_some_and(|word| word == "-C") {
         folder.push(words.next().map_or("", String::as_str));
@@ -44,20 +49,59 @@ fn read_settings(
     (settings, here)
 }
 
-/// The hooks that are there, by name: they run with what is opened to the step.
-pub fn hooks(args: &[String], context: &JudgeContext<'_>) -> Vec<&'static str> {
-    let (settings, here) = read_settings(args, context);
-    let Some((tree, objects)) = here.work_tree() else { return Vec::new() };
+/// The hooks of a repository.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RepositoryHooks {
+    folder: PathBuf,
+    /// Those that are there, by name: they run with what is opened to the step.
+    pub names: Vec<&'static str>,
+}
+
+/// Finds the hooks that a command of git may run.
+pub fn find_hooks(args: &[String], cwd: &Path, scene: PolicyContext<'_>) -> RepositoryHooks {
+    let (settings, here) = read_settings(args, cwd, scene);
+    let Some((tree, objects)) = here.work_tree() else { return RepositoryHooks::default() };
     let names_folder = |setting: &&GitSetting| {
         (setting.section.as_str(), setting.name.as_str()) == ("core", "hookspath")
     };
     let folder = match settings.iter().rev().find(names_folder) {
-        Some(setting) => paths::absolute(&setting.value, tree, &context.scene.place.home),
+        Some(setting) => paths::absolute(&setting.value, tree, &scene.place.home),
         None => objects.with_file_name("hooks"),
     };
-    let world = context.scene.world;
-    let is_there = |name: &&str| world.kind(&folder.join(name)) == PathKind::File;
-    HOOKS.iter().copied().filter(is_there).collect()
+    let is_there = |name: &&str| scene.world.kind(&folder.join(name)) == PathKind::File;
+    let names = HOOKS.iter().copied().filter(is_there).collect();
+    RepositoryHooks { folder, names }
+}
+
+impl RepositoryHooks {
+    /// The sentence that names them, and says whether they changed since the folder was trusted.
+    pub fn named(&self, scene: PolicyContext<'_>) -> LocalizedText {
+        let say = match &scene.place.trusted_hooks {
+            // Of another repository nothing is known.
+            Some(known) if find_hooks(&[], &scene.place.workspace, scene).folder == self.folder => {
+                if *known == self.digest(scene) {
+                    words::SANDBOX_HOOKS_SAME
+                } else {
+                    words::SANDBOX_HOOKS_CHANGED
+                }
+            }
+            Some(_) | None => words::SANDBOX_HOOKS,
+        };
+        say.with("hooks", self.names.join(", "))
+    }
+
+    fn digest(&self, scene: PolicyContext<'_>) -> String {
+        let content = |name: &&str| match scene.world.read(&self.folder.join(name), MOST_HOOK) {
+            Contents::Bytes(bytes) => format!("{name} {}\n", digest(&bytes)),
+            Contents::Missing | Contents::Unreadable => format!("{name}\n"),
+        };
+        digest(self.names.iter().map(content).collect::<String>().as_bytes())
+    }
+}
+
+/// The hooks of the workspace's repository as they are, to tell later whether they changed.
+pub fn hooks_digest(scene: PolicyContext<'_>) -> String {
+    find_hooks(&[], &scene.place.workspace, scene).digest(scene)
 }
 
 /// The rule by which keys are opened to it: `git-signs.gpg`; `None`: it signs nothing.
@@ -69,7 +113,7 @@ pub fn signing_rule(
     if !RECORDS.contains(&sub) {
         return None;
     }
-    let (settings, _) = read_settings(args, context);
+    let (settings, _) = read_settings(args, &context.cwd, context.scene);
     let value = |section: &str, name: &str| {
         let fits = |setting: &&GitSetting| setting.section == section && setting.name == name;
         settings.iter().rev().find(fits).map(|setting| setting.value.to_ascii_lowercase())

@@ -73,7 +73,8 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     let allowed =
         !lifted && apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings);
     let seen = findings.seen_programs();
-    let launch = build_launch(&mut findings, &ground);
+    let mut launch = build_launch(&mut findings, &ground);
+    launch.opened = scene.policy.session_opening(&step.work, &ground.cwd);
     let risk = findings.into_risk(lifted);
     let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
     (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)

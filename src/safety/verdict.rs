@@ -51,8 +51,16 @@ impl Verdict {
 pub struct Cleared {
     judged: Assessment,
     seal: Seal,
-    /// What the sandbox denied its first run, and the user opened to it.
-    granted: Option<SandboxDenial>,
+    /// What the user opened to it after the sandbox had denied its first run something.
+    granted: Option<SandboxOpening>,
+}
+
+/// What a step that the sandbox denied something may do beyond it when it runs again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SandboxOpening {
+    Denied(SandboxDenial),
+    /// It runs without the sandbox.
+    Everything,
 }
 
 /// A step that waits for the user.
@@ -129,7 +137,12 @@ impl NeedsApproval {
 
     /// The user approved exactly this, with what the sandbox had denied it opened.
     pub fn approve_with(self, denied: SandboxDenial) -> Cleared {
-        Cleared { granted: Some(denied), ..self.approve() }
+        Cleared { granted: Some(SandboxOpening::Denied(denied)), ..self.approve() }
+    }
+
+    /// The user approved exactly this without the sandbox, as a question of its own.
+    pub fn approve_without_sandbox(self) -> Cleared {
+        Cleared { granted: Some(SandboxOpening::Everything), ..self.approve() }
     }
 
     pub fn assessment(&self) -> &Assessment {
@@ -143,7 +156,7 @@ impl Cleared {
     }
 
     /// What the user opened to it beyond what its kind of step reaches.
-    pub fn granted(&self) -> Option<&SandboxDenial> {
+    pub fn granted(&self) -> Option<&SandboxOpening> {
         self.granted.as_ref()
     }
 

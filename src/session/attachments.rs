@@ -196,7 +196,8 @@ async fn ask_approval(
         | Decision::NotAsked { .. }
         | Decision::Dismiss
         | Decision::Trust
-        | Decision::TrustParent => Ok(None),
+        | Decision::TrustParent
+        | Decision::WithoutSandbox => Ok(None),
         Decision::Stop => Err(ExpansionStop::Stopped),
     }
 }

@@ -64,6 +64,7 @@ impl Session {
             allowed: merge(&policy.allowed, &before.allowed, &new.allowed),
             denied: merge(&policy.denied, &before.denied, &new.denied),
             granted: std::mem::take(&mut policy.granted),
+            opened: std::mem::take(&mut policy.opened),
             shelter: policy.shelter,
             approval: policy.approval,
             offered: policy.offered.take(),

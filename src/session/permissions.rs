@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{RuleChange, Security};
 use avocet_core::i18n::{LocalizedText, session as words};
 use avocet_core::protocol::{ApprovalScope, Notice, SessionInfo};
-use avocet_safety::{self as safety, Grant, Policy, PolicyContext, PolicyRule};
+use avocet_safety::{self as safety, Grant, Policy, PolicyContext, PolicyRule, SessionOpening};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
 /// If no rule can cover it, none is added, and the user sees why.
@@ -42,6 +42,13 @@ pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice
     };
     add(&mut guard.policy.granted, grant);
     notice
+}
+
+/// What the sandbox had denied a command is open to it from now on, for this session.
+pub fn open(guard: &mut Security, opening: SessionOpening) -> Notice {
+    let (step, what) = (opening.command.short_line(), opening.denied.denied_actions());
+    add(&mut guard.policy.opened, opening);
+    Notice::info(words::OPENED.with("step", step).with("what", what))
 }
 
 /// Puts the rules into the session's information, with what each allowing one covers.

@@ -277,6 +277,7 @@ impl TurnScope {
             | Decision::Fill { .. }
             | Decision::Trust
             | Decision::TrustParent
+            | Decision::WithoutSandbox
             | Decision::AcceptPlan { .. }
             | Decision::Edit(_) => Ok(None),
         }
@@ -344,6 +345,7 @@ fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<St
         | Decision::Dismiss
         | Decision::Trust
         | Decision::TrustParent
+        | Decision::WithoutSandbox
         | Decision::AcceptPlan { .. }
         | Decision::Stop => Vec::new(),
     };

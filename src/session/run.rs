@@ -243,6 +243,10 @@ impl Session {
                 let notice = permissions::grant(&mut self.security, *grant, scope);
                 self.publish_rules(notice).await;
             }
+            TurnMessage::SandboxOpened(opening) => {
+                let notice = permissions::open(&mut self.security, *opening);
+                self.publish_rules(notice).await;
+            }
             TurnMessage::PlanAccepted(mode) => self.leave_plan_mode(mode).await,
             TurnMessage::FolderTrusted => self.trust_from_step().await,
             TurnMessage::Record(event) => self.record_turn_event(*event),

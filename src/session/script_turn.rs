@@ -386,6 +386,7 @@ fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
         Decision::Edit(work) => ScriptAnswer::RunInstead(work),
         Decision::Trust => ScriptAnswer::Trust,
         Decision::TrustParent
+        | Decision::WithoutSandbox
         | Decision::Answer { .. }
         | Decision::Fill { .. }
         | Decision::AcceptPlan { .. }

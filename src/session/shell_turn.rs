@@ -79,6 +79,7 @@ async fn ask_and_run(
             | Decision::Dismiss
             | Decision::Trust
             | Decision::TrustParent
+            | Decision::WithoutSandbox
             | Decision::AcceptPlan { .. }
             | Decision::Answer { .. }
             | Decision::Fill { .. },

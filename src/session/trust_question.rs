@@ -4,6 +4,7 @@ use super::state::Session;
 use super::trust::{AfterTrust, TrustAnswer, TrustPrompt};
 use avocet_core::i18n::{LocalizedText, sandbox as held, session as words};
 use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
+use avocet_safety::{self as safety, PolicyContext};
 use avocet_tools::git_branch;
 
 impl Session {
@@ -61,6 +62,7 @@ impl Session {
             Decision::Reject { .. }
             | Decision::NotAsked { .. }
             | Decision::TrustParent
+            | Decision::WithoutSandbox
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
@@ -98,6 +100,13 @@ impl Session {
     async fn set_trust(&mut self, given: TrustAnswer, notice: Notice) {
         let trusted = given != TrustAnswer::Untrusted;
         self.security.place.trusted = trusted;
+        let guard = &self.security;
+        let hooks = safety::hooks_digest(PolicyContext {
+            policy: &guard.policy,
+            place: &guard.place,
+            world: guard.world.as_ref(),
+        });
+        self.security.place.trusted_hooks = trusted.then_some(hooks);
         self.info.trusted = trusted;
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();

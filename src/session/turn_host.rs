@@ -25,7 +25,7 @@ use avocet_core::protocol::{
 };
 use avocet_core::text::ends_in_repetition;
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
-use avocet_safety::{Cleared, Grant, PolicyContext, ToolTask};
+use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening, ToolTask};
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
@@ -116,6 +116,10 @@ impl Host for TurnScope {
     fn set_approval_mode(&mut self, mode: ApprovalMode) {
         self.judge.set_approval_mode(mode);
         self.notify(TurnMessage::PlanAccepted(mode));
+    }
+
+    fn open_for_session(&mut self, opening: SessionOpening) {
+        self.notify(TurnMessage::SandboxOpened(Box::new(opening)));
     }
 
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {

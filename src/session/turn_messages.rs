@@ -15,7 +15,7 @@ use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Ask, AskId, Decision, Event, TurnOutcome, Usage,
 };
-use avocet_safety::{Grant, ToolRestriction};
+use avocet_safety::{Grant, SessionOpening, ToolRestriction};
 
 /// A message from a turn to its session.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub enum TurnMessage {
         grant: Box<Grant>,
         scope: ApprovalScope,
     },
+    /// The user opened to a command for the session what the sandbox had denied it.
+    SandboxOpened(Box<SessionOpening>),
     /// The user accepted a plan, to be carried out in this mode.
     PlanAccepted(ApprovalMode),
     /// The user trusts the folder, at the question of a step.

@@ -22,7 +22,7 @@ use avocet_core::protocol::{
 };
 use avocet_model::Model;
 use avocet_model::ModelReply;
-use avocet_safety::{Machine, Policy, PolicyContext, ToolRestriction, Workspace};
+use avocet_safety::{self as safety, Machine, Policy, PolicyContext, ToolRestriction, Workspace};
 
 /// A check of the project instructions; `None` in it: they have not changed.
 pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
@@ -126,6 +126,7 @@ impl StepJudge {
     /// From now on, steps are judged as in a trusted folder.
     pub fn set_trusted(&mut self) {
         self.place.trusted = true;
+        self.place.trusted_hooks = Some(safety::hooks_digest(self.policy_context()));
     }
 
     /// The parts that judge the steps of a script.

@@ -29,6 +29,7 @@ use avocet_safety::{Assessment, Cleared};
 
 mod bounds;
 mod capture;
+mod diff_filter;
 pub mod editor;
 mod environment;
 mod format;
@@ -164,6 +165,7 @@ async fn run_unguarded(
     };
     let live = live_output::LiveOutput::new(watch.output.clone(), setup.lang);
     let output = ChildOutput::new(live, output_buffer(is_piece), setup.redactor.as_ref());
+    let output = if judged.launch.filters_diffs { output.with_diff_filter() } else { output };
     let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
     let daemons = daemon_rule(judged, inside.as_ref());
     let grace = setup.limits.grace;

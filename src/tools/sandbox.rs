@@ -39,9 +39,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
 use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
-use avocet_core::protocol::{PageRow, SandboxDenial, SandboxMode, SandboxStatus, StepAction, Tier};
+use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
 use avocet_safety::places::UserPath;
-use avocet_safety::{self as safety, Assessment, GuardedFiles};
+use avocet_safety::{self as safety, Assessment, GuardedFiles, SandboxOpening};
 
 mod built;
 pub mod denied;
@@ -280,13 +280,13 @@ impl Sandbox {
         &self,
         judged: &Assessment,
         from: StepOrigin,
-        granted: Option<&SandboxDenial>,
+        granted: Option<&SandboxOpening>,
     ) -> Option<Profile> {
         let by_hand =
             matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
         match (self.setting, judged.risk.tier) {
             (SandboxMode::Off, _) => None,
-            _ if by_hand => None,
+            _ if by_hand || granted == Some(&SandboxOpening::Everything) => None,
             (_, Tier::L0) if from == StepOrigin::Judgement => Some(read_profile(judged)),
             // A piece of a template that only reads starts a shell, and what that needs.
             (_, Tier::L0) => self.work_profile(judged, granted),
@@ -299,7 +299,7 @@ impl Sandbox {
     fn work_profile(
         &self,
         judged: &Assessment,
-        granted: Option<&SandboxDenial>,
+        granted: Option<&SandboxOpening>,
     ) -> Option<Profile> {
         let (places, launch) = (&self.paths, &judged.launch);
         let needs = &launch.needs;
@@ -331,7 +331,11 @@ impl Sandbox {
             writes
         };
         let mut network = needs.network;
-        if let Some(granted) = granted {
+        let granted = match granted {
+            Some(SandboxOpening::Denied(denied)) => launch.opened.clone().merged(denied),
+            Some(SandboxOpening::Everything) | None => launch.opened.clone(),
+        };
+        if granted.is_offered() {
             let here = |text: &String| readable_paths::granted_path(text, places);
             opened.extend(granted.reads.iter().filter_map(here));
             let created = |path: &PathBuf| temps::create_granted(path);
@@ -356,7 +360,7 @@ impl Sandbox {
         self: Arc<Self>,
         judged: &Assessment,
         from: StepOrigin,
-        granted: Option<&SandboxDenial>,
+        granted: Option<&SandboxOpening>,
         start: impl FnOnce(Option<&Confined>) -> T + Send + 'static,
     ) -> Result<(T, Option<Confined>), LocalizedText> {
         let Some(profile) = self.profile(judged, from, granted) else {

@@ -19,6 +19,7 @@ mod policy_fixture;
 mod script_case;
 mod script_replay;
 
+mod approvals;
 mod architecture;
 mod checkpoints;
 mod context;

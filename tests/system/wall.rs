@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use avocet::i18n::Lang;
-use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
-use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
+use avocet::protocol::{
+    Observation, Requires, SandboxDenial, SandboxMode, SandboxStatus, Step, StepAction,
+};
+use avocet::safety::{self, Cleared, Policy, PolicyContext, SessionOpening, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
@@ -37,6 +39,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("TMUX", "/tmp/tmux-0/default,1,0"),
     ("XDG_RUNTIME_DIR", "/run/user/0"),
     ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/0/bus"),
+    ("WAYLAND_DISPLAY", "wayland-0"),
+    ("DISPLAY", ":97"),
     ("PLAIN", "plain-value"),
 ];
 
@@ -98,11 +102,15 @@ impl Wall {
     }
 
     fn approved(&self, words: &[&str]) -> Cleared {
+        self.approved_under(&Policy::default(), words)
+    }
+
+    fn approved_under(&self, policy: &Policy, words: &[&str]) -> Cleared {
         let mut place = Workspace::new(self.workspace(), self.home(""));
         place.home = self.at("home");
         place.secret_variables.clone_from(&self.variables);
-        let (policy, system) = (Policy::default(), System::new(&place.workspace, &place.home, &[]));
-        let scene = PolicyContext { policy: &policy, place: &place, world: &system };
+        let system = System::new(&place.workspace, &place.home, &[]);
+        let scene = PolicyContext { policy, place: &place, world: &system };
         let work = StepAction::exec(words[0], &words[1..]);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         match safety::assess(step, scene) {
@@ -113,9 +121,13 @@ impl Wall {
     }
 
     async fn run(&self, words: &[&str]) -> Observation {
+        self.run_cleared(self.approved(words)).await
+    }
+
+    async fn run_cleared(&self, cleared: Cleared) -> Observation {
         let (output, _live) = unbounded_channel();
         let watch = RunControl::new(CancellationToken::new(), output);
-        self.exec.run(self.approved(words), watch).await
+        self.exec.run(cleared, watch).await
     }
 
     /// Code of the project, as an approved step runs it.
@@ -251,6 +263,68 @@ async fn secrets_and_sockets_of_the_session_are_in_the_environment_of_no_other_p
     for (name, value) in VARIABLES.iter().filter(|(name, _)| *name != "PLAIN") {
         assert!(!seen.stdout.contains(name) && !seen.stdout.contains(value), "{}", seen.stdout);
     }
+}
+
+#[tokio::test]
+async fn an_opening_for_the_session_is_for_one_command_and_never_for_credentials() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.write(&wall.at("out/x"), "");
+    wall.write(&wall.home(".ssh/config"), "");
+    let (new, key) = (wall.at("out/new"), wall.home(".ssh/id_new"));
+    let text = format!("(echo x > {}); echo x > {}; echo done\n", new.display(), key.display());
+    for name in ["job.sh", "other.sh"] {
+        wall.write(&wall.workspace().join(name), &text);
+    }
+    let command = ["bash", "job.sh"];
+    let seen = wall.run(&command).await;
+    let denied = seen.denied.expect("it met the wall");
+    assert_eq!(denied.writes, [new.display().to_string()], "{}", seen.stderr);
+    // As if the question had named the key.
+    let writes = [&new, &key].map(|path| path.display().to_string()).into();
+    let opening = SessionOpening {
+        command: StepAction::exec("bash", &["job.sh"]),
+        cwd: wall.workspace(),
+        denied: SandboxDenial { writes, ..SandboxDenial::default() },
+    };
+    let policy = Policy { opened: vec![opening], ..Policy::default() };
+    wall.run_cleared(wall.approved_under(&policy, &["bash", "other.sh"])).await;
+    assert!(!new.exists());
+    let seen = wall.run_cleared(wall.approved_under(&policy, &command)).await;
+    assert!(new.exists() && !key.exists(), "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn only_a_step_that_was_approved_without_the_sandbox_runs_without_it() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.write(&wall.at("out/x"), "outside");
+    let text = format!("cat {}\n", wall.at("out/x").display());
+    assert_eq!(wall.script(&text).await.stdout, "");
+    let cleared = wall.approved(&["bash", "attack.sh"]).into_needs_approval();
+    let seen = wall.run_cleared(cleared.approve_without_sandbox()).await;
+    assert_eq!((seen.stdout.as_str(), seen.denied), ("outside", None));
+    assert_eq!(wall.script(&text).await.stdout, "");
+}
+
+#[tokio::test]
+async fn folders_with_sockets_of_other_programs_are_closed() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let others = [
+        wall.at("tmux-0/default"),
+        wall.at("ssh-x/agent.1"),
+        wall.home(".gnupg/S.gpg-agent"),
+        wall.home(".local/share/tmux/x"),
+    ];
+    for path in &others {
+        wall.write(path, "socket");
+    }
+    let folders = others.iter().filter_map(|path| path.parent());
+    let folders = folders.chain(["/run/user", "/tmp", "/var/tmp"].map(Path::new));
+    let looks: String = folders
+        .map(|folder| format!("ls {0} >/dev/null 2>&1 && echo {0}\n", folder.display()))
+        .collect();
+    let reads = others.map(|path| format!("cat {0} >/dev/null 2>&1 && echo {0}\n", path.display()));
+    let seen = wall.script(&format!("{looks}{}echo done", reads.concat())).await;
+    assert_eq!(seen.stdout, "done\n", "{}", seen.stderr);
 }
 
 #[tokio::test]

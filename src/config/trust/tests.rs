@@ -46,6 +46,20 @@ fn no_folder_is_trusted_before_the_question_and_an_answer_is_remembered() {
 }
 
 #[test]
+fn the_hash_of_the_hooks_is_remembered_with_the_answer_for_exactly_this_folder() {
+    let desk = TrustFixture::new();
+    desk.trust();
+    assert_eq!(desk.open().trusted_hooks(&desk.work()), None, "older answers have none");
+    let hooks = Survey { hooks: Some("abc".to_owned()), ..survey(&desk.work()) };
+    desk.open().set(&desk.work(), &hooks, TrustLevel::Trusted).unwrap();
+    assert_eq!(desk.open().trusted_hooks(&desk.work()), Some("abc"));
+    assert_eq!(desk.open().trusted_hooks(&desk.work().join("sub")), None);
+    assert_eq!(desk.standing(), TRUSTED);
+    desk.open().set(&desk.work(), &hooks, TrustLevel::ReadOnly).unwrap();
+    assert_eq!(desk.open().trusted_hooks(&desk.work()), None);
+}
+
+#[test]
 fn concurrent_windows_do_not_lose_each_others_answers() {
     let desk = TrustFixture::new();
     let mut windows: Vec<TrustStore> = (0..4).map(|_| desk.open()).collect();

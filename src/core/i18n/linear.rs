@@ -61,6 +61,9 @@ words! { "linear":
     PICK_ALL: "run this and the steps listed after it", "运行这一步及后续步骤";
     PICK_APPLY_SESSION: "apply, and don't ask again in this session", "应用，本次会话不再询问";
     PICK_APPLY_PROJECT: "apply, and don't ask again in this project", "应用，本项目不再询问";
+    PICK_AGAIN: "run again, with that allowed once", "放行这一次并再运行";
+    PICK_AGAIN_SESSION: "run again, with that allowed to this command for this session", "再运行，并在本次会话中对此命令放行";
+    PICK_WITHOUT: "run it without the sandbox, which asks again", "不受沙箱限制运行，会再次询问";
     PICK_SESSION: "run, and don't ask again in this session", "运行，本次会话不再询问";
     PICK_PROJECT: "run, and don't ask again in this project", "运行，本项目不再询问";
     PICK_EDIT: "edit it first", "修改后再执行";

@@ -211,12 +211,18 @@ words! { "safety":
     SANDBOX_NETWORK: "It runs code of this project and keeps network access, because this machine cannot be told apart from others. `allow_network = false` under `[safety]` turns it off.", "它会运行本项目的代码；由于无法区分本机与其他机器，网络保持开放。在 `[safety]` 下设 `allow_network = false` 可关闭。";
     SANDBOX_CREDENTIALS: "It may use credentials: {places}.", "它可能使用凭据：{places}。";
     SANDBOX_HOOKS: "Hooks of this repository may run with them: {hooks}.", "此仓库的钩子可能会随之运行：{hooks}。";
+    SANDBOX_HOOKS_SAME: "Hooks of this repository may run with them: {hooks}. They are as they were when this folder was trusted.", "此仓库的钩子可能会随之运行：{hooks}。它们与信任此目录时相同。";
+    SANDBOX_HOOKS_CHANGED: "Hooks of this repository may run with them: {hooks}. They have changed since this folder was trusted.", "此仓库的钩子可能会随之运行：{hooks}。自信任此目录以来，它们已有改动。";
     SANDBOX_HOOKS_RULE: "Hooks of the repository may run where credentials are open.", "开放凭据时，仓库的钩子可能会运行。";
     SANDBOX_HOMES: "It can also change the state of its program: {places}.", "它还可以更改其程序的数据：{places}。";
     SANDBOX_HOMES_RULE: "The sandbox leaves the state of its program open to it.", "沙箱对它开放其程序自身的数据。";
     SANDBOX_FREE: "It changes the system itself, so it is not sandboxed.", "它会更改系统本身，因此不受沙箱限制。";
     SANDBOX_PUT_BACK: "The step before changed this file, although nobody was asked; it was put back as it was. Keep the change? Others follow this file by themselves, outside the sandbox.", "上一步未经询问便更改了此文件，现已恢复原状。要保留更改吗？其他程序会在沙箱之外自动遵循此文件。";
     SANDBOX_DENIED: "Its output says that the sandbox kept it from {what}. Approving runs it again with that allowed, and nothing else; what it has already done is not undone.", "它的输出称沙箱阻止了它{what}。批准后将只放行这一项再运行一次；已经完成的部分不会撤销。";
+    SANDBOX_OPENED: "In this session you allowed it {what}.", "本次会话中你已允许它{what}。";
+    SANDBOX_OPENED_RULE: "The user allowed it in this session what the sandbox had blocked.", "用户已在本次会话中放行沙箱曾拒绝的操作。";
+    SANDBOX_WITHOUT: "It would run again without the sandbox: it could read and change everything that you can, credentials included. What it has already done is not undone.", "它将不受沙箱限制再运行一次：凡是你能读取和更改的，包括凭据，它都可以。已经完成的部分不会撤销。";
+    SANDBOX_WITHOUT_RULE: "The sandbox blocked it, and it would run again without the sandbox.", "沙箱拒绝了它，它将不受沙箱限制再运行一次。";
     FOLDER_UNTRUSTED: "This folder is not trusted: Avocet asks before a program that reads its settings or does more than read. `/trust` trusts the folder.", "此目录未受信任：会读取其设置或不只是读取的程序，运行前都会先询问。`/trust` 可信任此目录。";
     LIMIT_NETWORK: "Your settings refuse network access (`allow_network = false`).", "你的设置拒绝访问网络（`allow_network = false`）。";
     LIMIT_WRITE: "Your settings refuse writing and deleting (`allow_write = false`).", "你的设置拒绝写入或删除（`allow_write = false`）。";

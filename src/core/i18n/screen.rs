@@ -287,6 +287,12 @@ words! { "screen":
     PICK_ALL: "Run this and all steps after it", "运行这一步及后面所有步骤";
     PICK_ALL_SHORT: "All", "全部";
     PICK_SUCH: "...", "...";
+    PICK_AGAIN: "Run again, with that allowed once", "放行这一次并再运行";
+    PICK_AGAIN_SHORT: "Once", "仅此次";
+    PICK_AGAIN_SESSION: "Run again, with that allowed to this command for this session", "再运行，并在本次会话中对此命令放行";
+    PICK_AGAIN_SESSION_SHORT: "Session", "本会话";
+    PICK_WITHOUT: "Run it without the sandbox (asks again)", "不受沙箱限制运行（会再次询问）";
+    PICK_WITHOUT_SHORT: "No sandbox", "不用沙箱";
     PICK_SESSION: "Run, and allow `{rule}` for this session", "运行，并在本次会话中允许 `{rule}`";
     PICK_SESSION_SHORT: "Session: {rule}", "本会话：{rule}";
     PICK_PROJECT: "Run, and allow `{rule}` in this project", "运行，并在本项目中允许 `{rule}`";

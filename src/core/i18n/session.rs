@@ -101,6 +101,7 @@ words! { "session":
     ALLOWED: "In this session, `{rule}` runs without asking.", "本次会话中，`{rule}` 不再询问，直接运行。";
     ALLOWED_PROJECT: "From now on, `{rule}` runs without asking in this folder.", "今后在此目录中，`{rule}` 不再询问，直接运行。";
     DENIED: "In this session, `{rule}` is refused.", "本次会话中，`{rule}` 一律拒绝。";
+    OPENED: "In this session, `{step}` may run with this allowed: {what}.", "本次会话中，运行 `{step}` 时放行：{what}。";
     RULE_NOT_KEPT: "The rule applies to this session only; it could not be saved: {why}.", "规则只在本次会话有效，保存失败：{why}。";
     BROKEN_FILE: "Not used: {why}", "未使用：{why}";
     BROKEN_MORE: "{n} more are not used; `avocet skill list` and `avocet command list` name them.", "另有 {n} 个未使用，可用 `avocet skill list` 和 `avocet command list` 查看。";

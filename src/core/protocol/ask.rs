@@ -237,6 +237,9 @@ pub enum Decision {
     Trust,
     /// Trust the folder, its parent, and the folders in that.
     TrustParent,
+    /// Asks whether a step that the sandbox denied something runs again without it. Only if the
+    /// question offers it; nothing runs before that is answered, too.
+    WithoutSandbox,
     /// Run this instead. It is judged again, and the model is told.
     Edit(StepAction),
     /// Carry the plan out in this mode, with these items if they were edited.

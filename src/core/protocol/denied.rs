@@ -23,12 +23,27 @@ impl SandboxDenial {
     /// The rule of the question whether to run the step again with this opened to it.
     pub const RULE: &str = "sandbox.denied";
 
+    /// The rule of the question whether a denied step runs again without the sandbox.
+    pub const WITHOUT: &str = "sandbox.without";
+
     /// The rule of the question whether a change is kept that was put back after a step.
     pub const PUT_BACK: &str = "sandbox.put-back";
 
     /// Whether there is something that can be opened.
     pub fn is_offered(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty() || self.network
+    }
+
+    /// With what another one allows.
+    #[must_use]
+    pub fn merged(mut self, other: &SandboxDenial) -> SandboxDenial {
+        for (paths, more) in [(&mut self.reads, &other.reads), (&mut self.writes, &other.writes)] {
+            let new: Vec<String> =
+                more.iter().filter(|path| !paths.contains(path)).cloned().collect();
+            paths.extend(new);
+        }
+        self.network |= other.network;
+        self
     }
 
     /// `changing x and reaching the network`.

@@ -101,13 +101,20 @@ impl Risk {
 
     /// True if it opens the sandbox: what that denied a step, or a change that it put back.
     pub fn opens_sandbox(&self) -> bool {
-        [SandboxDenial::RULE, SandboxDenial::PUT_BACK].contains(&self.rule.as_str())
+        let rules = [SandboxDenial::RULE, SandboxDenial::PUT_BACK, SandboxDenial::WITHOUT];
+        rules.contains(&self.rule.as_str())
+    }
+
+    /// True if it asks whether a step that the sandbox denied something runs without it.
+    pub fn leaves_sandbox(&self) -> bool {
+        self.rule == SandboxDenial::WITHOUT
     }
 
     /// Takes a deliberate approval: an L2, including one that settings lifted, and what runs
     /// without the sandbox.
     pub fn is_high_risk(&self) -> bool {
         let free = self.reasons.iter().any(|reason| reason.rule == "sandbox.free");
+        let free = free || self.leaves_sandbox();
         self.tier == Tier::L2 && !self.is_refused_by_mode() || self.lifted || free
     }
 

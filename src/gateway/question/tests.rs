@@ -186,6 +186,41 @@ fn a_step_that_the_sandbox_denied_something_is_approved_by_admins_only() {
 }
 
 #[test]
+fn a_run_without_the_sandbox_is_neither_offered_nor_approved_in_a_chat() {
+    let work = StepAction::exec("python3", &["job.py"]);
+    let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+    let asked = |rule: &str| {
+        let risk = Risk { rule: rule.to_owned(), ..risk(Tier::L1) };
+        let mut question = StepQuestion::new(step.clone(), risk, "/w");
+        question.rule = Some("python3 job.py".into());
+        ask(Question::Step(question))
+    };
+    let denied = asked(avocet_core::protocol::SandboxDenial::RULE);
+    for is_admin in [false, true] {
+        let buttons = denied.buttons(Lang::En, &PlatformLimits::for_tests(4096), is_admin);
+        assert!(buttons.iter().all(|button| !button.data.contains("without")), "{buttons:?}");
+        for choice in ["without", "free", "u", "unsandboxed"] {
+            assert_eq!(denied.press(choice, is_admin), ChatAnswer::NotAnAnswer, "{choice}");
+        }
+    }
+    let session = Decision::Remember(ApprovalScope::Session);
+    assert_eq!(denied.press("session", true), ChatAnswer::Decided(session));
+    assert_eq!(denied.press("session", false), ChatAnswer::AdminOnly);
+    // The question itself can only be refused, by an admin too.
+    let free = asked(avocet_core::protocol::SandboxDenial::WITHOUT);
+    let answers = [
+        free.press("once", true),
+        free.approve("once", true),
+        free.typed("YES k7m2", true),
+        free.press("session", true),
+    ];
+    for answer in answers {
+        assert!(!matches!(answer, ChatAnswer::Decided(_)), "{answer:?}");
+    }
+    assert_eq!(free.press("no", false), ChatAnswer::Decided(Decision::Reject { word: None }));
+}
+
+#[test]
 fn pieces_of_a_template_that_reach_beyond_the_folder_are_for_admins() {
     let piece = |line: &str, effect| TemplateCommand {
         id: "1".into(),

@@ -90,6 +90,11 @@ pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     if call.id.starts_with("git.diff") {
         check_numbered_trees(call, tokens, findings);
     }
+    if prints_usual_diffs(call, tokens) {
+        USUAL_DIFFS.iter().for_each(|word| call.insert(0, word, findings));
+        findings.launch.filters_diffs = true;
+        return;
+    }
     if !told && (shows || is_log(call)) {
         // Paths would leave out commits as well.
         let verb = call.id.ends_with(".reflog") && call.args.first().is_some_and(|it| it == "show");
@@ -98,6 +103,51 @@ pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     }
     exclude_credentials(call, findings);
 }
+
+/// Whether it prints differences in the usual form, from which those of credential files are left
+/// out as they arrive. Arguments that exclude them cost ten times as much.
+fn prints_usual_diffs(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
+    let end = args::end_of_options(call.args, tokens);
+    let options = call.args.iter().take(end).filter_map(|arg| arg.strip_prefix('-'));
+    ["git.log", "git.show", "git.diff"].contains(&call.id.as_str())
+        && options.into_iter().all(|option| match option.strip_prefix('-') {
+            Some(long) => {
+                let name = long.split('=').next().unwrap_or_default();
+                let is_start = |other: &&str| other.starts_with(name) || name.starts_with(*other);
+                !UNUSUAL_DIFFS.iter().any(|other| is_start(&other))
+            }
+            // Letters can be joined, up to one that takes a value.
+            None => !option
+                .chars()
+                .take_while(|letter| !"SGOUMCBlnXI".contains(*letter))
+                .any(|letter| ['z', 'L'].contains(&letter)),
+        })
+}
+
+/// Options that make the usual form, whatever the settings say.
+const USUAL_DIFFS: &[&str] = &["--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--no-relative"];
+
+/// Options that change the form. Any beginning of one counts.
+const UNUSUAL_DIFFS: &[&str] = &[
+    "word-diff",
+    "color",
+    "graph",
+    "line-prefix",
+    "output-indicator",
+    "src-prefix",
+    "dst-prefix",
+    "no-prefix",
+    "default-prefix",
+    "relative",
+    "no-index",
+    "check",
+    "remerge-diff",
+    "diff-merges",
+    "binary",
+    "ws-error-highlight",
+    "null",
+    "follow",
+];
 
 /// The contents of stashes cannot be filtered by path, so they are shown only where no
 /// credential file is tracked.

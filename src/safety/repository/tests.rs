@@ -243,6 +243,10 @@ fn a_setting_that_names_a_file_elsewhere_is_a_worry() {
         "[core]\nattributesFile",
         "[diff]\norderFile",
         "[commit]\ntemplate",
+        "[format]\nsignatureFile",
+        "[fsck]\nskipList",
+        "[fetch \"fsck\"]\nskipList",
+        "[receive \"fsck\"]\nSKIPLIST",
     ] {
         let of = |value: &str| {
             let text = Box::leak(format!("{key} = {value}\n").into_boxed_str());

@@ -88,7 +88,20 @@ fn without_a_sandbox_only_steps_with_code_in_an_argument_ask() {
         assert_eq!(asks, matches!(verdict, Verdict::Ask(_)), "{example}: {rules:?}");
         assert!(asks || !speaks, "{example}: {rules:?}");
     }
-    for line in ["timeout 5 sed -n 1p a.txt", "env LC_ALL=C git status", "nice jq . data.json"] {
+    for line in [
+        "timeout 5 sed -n 1p a.txt",
+        "env LC_ALL=C git status",
+        "nice jq . data.json",
+        "yq . config.yaml",
+        "yq -r .a config.yaml",
+        "fd -x cat",
+        "fd -e rs -X head",
+        "fd --exec cat",
+        "fd --exec-batch cat",
+        "fdfind -x cat",
+        "find . -exec cat {} ;",
+        "git log -p",
+    ] {
         assert!(matches!(assess_on(&world(), &policy, line), Verdict::Ask(_)), "{line}");
     }
     assert!(matches!(assess_on(&world(), &policy, "rm -rf x"), Verdict::Refuse(_)));

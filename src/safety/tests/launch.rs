@@ -89,17 +89,24 @@ fn recursive_readers_exclude_credentials() {
     for left_out in ["--iglob=!.env", "--iglob=!**/.git/config", "--iglob=!**/.ssh/**"] {
         assert!(args.contains(&left_out.to_owned()), "{left_out}");
     }
-    for line in
-        ["git grep x", "git grep --untracked -e x -- src", "git log -p -- src", "git diff src"]
-    {
+    for line in [
+        "git grep x",
+        "git grep --untracked -e x -- src",
+        "git log -p --graph -- src",
+        "git diff --color src",
+    ] {
         let args = launch_arguments(line);
         assert!(args.contains(&":(top,exclude,icase,glob)**/.env".to_owned()), "{line}");
     }
     for line in [
-        "git log -p",
-        "git diff",
-        "git show",
-        "git show HEAD~2",
+        "git log -p --color-words",
+        "git log --word-diff",
+        "git log -p --line-prefix=x",
+        "git log -p --output-indicator-new=x",
+        "git log -p -z",
+        "git diff --src-prefix=x",
+        "git diff --relative",
+        "git log -p --remerge-diff",
         "git reflog -p",
         "git diff --check",
         "git diff-tree -p HEAD",
@@ -125,9 +132,35 @@ fn recursive_readers_exclude_credentials() {
 
 #[test]
 fn commits_that_change_only_credentials_are_still_shown() {
-    assert_eq!(launch_arguments("git log -p -3")[..4], ["log", "--full-history", "--sparse", "-p"]);
-    assert_eq!(launch_arguments("git show")[..3], ["show", "--full-history", "--sparse"]);
-    assert_eq!(launch_arguments("git log -p -- a.txt")[..3], ["log", "-p", "--"]);
+    let graph = launch_arguments("git log -p --graph");
+    assert_eq!(graph[..4], ["log", "--full-history", "--sparse", "-p"]);
+    let words = launch_arguments("git show --word-diff");
+    assert_eq!(words[..3], ["show", "--full-history", "--sparse"]);
+    assert_eq!(launch_arguments("git log -p --graph -- a.txt")[..3], ["log", "-p", "--graph"]);
+}
+
+#[test]
+fn differences_in_the_usual_form_are_filtered_as_they_arrive() {
+    for line in [
+        "git log -p",
+        "git log -p -3",
+        "git log -p -S x",
+        "git log -p -SLandlockz",
+        "git log --patch --stat -- src",
+        "git diff",
+        "git diff src",
+        "git diff HEAD~1 HEAD",
+        "git show",
+        "git show HEAD~2",
+        "timeout 5 git diff",
+    ] {
+        let (args, launch) = (launch_arguments(line), launch(line));
+        assert!(launch.filters_diffs && args.contains(&"--no-color".to_owned()), "{line}");
+        assert!(!args.iter().any(|arg| arg.contains("exclude")), "{line}: {args:?}");
+    }
+    for line in ["git log", "git diff --stat", "git log -p --graph", "git reflog -p", "ls"] {
+        assert!(!launch(line).filters_diffs, "{line}");
+    }
 }
 
 #[test]

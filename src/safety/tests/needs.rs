@@ -320,6 +320,23 @@ fn code_of_the_project_writes_no_cache_and_no_home() {
 }
 
 #[test]
+fn the_caches_of_a_program_are_made_in_a_fresh_home_and_no_others() {
+    let made = |text: &str| -> Vec<String> {
+        judged(text).launch.needs.made.iter().map(UserPath::display_path).collect()
+    };
+    let of_go = ["~/.cache/go-build", "~/go/pkg/mod", "~/go/pkg/sumdb"];
+    for text in ["go build ./...", "go test ./...", "go vet", "go mod download"] {
+        let mut found = made(text);
+        found.sort_unstable();
+        assert_eq!(found, of_go, "{text}");
+    }
+    for text in ["mvn package", "mvn -q test", "./mvnw package"] {
+        assert!(made(text).contains(&"~/.m2/repository".to_owned()), "{text}: {:?}", made(text));
+    }
+    assert_eq!(made("git push"), [""; 0]);
+}
+
+#[test]
 fn a_run_without_the_sandbox_is_a_question_of_its_own() {
     for text in ["apt install x", "rpm -q x", "pacman -Q", "timeout 5 apt-get install x"] {
         let judged = judged(text);
@@ -412,6 +429,25 @@ fn a_step_that_may_use_credentials_names_the_hooks_that_run_beside_them() {
         assert!(said.contains("pre-push") && !said.contains("pre-commit"), "{said}");
     }
     assert_eq!(hooks_named("git commit -m x", &policy), None);
+    // Whether they changed since the folder was trusted, as far as that is known.
+    let said = |digest: Option<String>, line: &str| {
+        let place = Workspace { trusted_hooks: digest, ..place() };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &Hooked };
+        let words = words_of(line);
+        let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        let judged = assess(step(&words[0], &args), scene).assessment().clone();
+        let named = judged.risk.reasons.iter().find(|reason| reason.rule == "sandbox.hooks");
+        named.expect("named").say.to_string()
+    };
+    let (policy_now, place_now) = (Policy::default(), place());
+    let now =
+        hooks_digest(PolicyContext { policy: &policy_now, place: &place_now, world: &Hooked });
+    assert!(said(Some(now.clone()), "git push").contains("as they were"));
+    assert!(said(Some("other".to_owned()), "git push").contains("have changed"));
+    for (digest, line) in [(None, "git push"), (Some(now), "git -C sub push")] {
+        let said = said(digest, line);
+        assert!(!said.contains("changed") && !said.contains("as they were"), "{said}");
+    }
     assert_eq!(hooks_named("aws s3 ls", &policy), None);
 }
 

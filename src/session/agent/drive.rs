@@ -58,6 +58,7 @@ async fn apply_side_effects(effects: Vec<SideEffect>, calls: bool, host: &mut im
             SideEffect::Event(event) if calls => before_call.push(*event),
             SideEffect::Event(event) => host.emit(*event).await,
             SideEffect::SetApprovalMode(mode) => host.set_approval_mode(mode),
+            SideEffect::OpenForSession(opening) => host.open_for_session(*opening),
             SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
         }
     }

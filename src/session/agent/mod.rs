@@ -13,7 +13,7 @@ use avocet_core::protocol::{
     StepAction,
 };
 use avocet_model::{ModelError, ModelReply};
-use avocet_safety::{Cleared, Grant, PolicyContext};
+use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening};
 
 pub mod drive;
 pub mod turn;
@@ -89,6 +89,11 @@ pub trait Host: Send {
     /// The user wants the rest to run in this mode.
     fn set_approval_mode(&mut self, mode: ApprovalMode) {
         let _unused = mode;
+    }
+
+    /// The user opened to a command for the session what the sandbox had denied it.
+    fn open_for_session(&mut self, opening: SessionOpening) {
+        let _unused = opening;
     }
 
     /// The same, limited to the terms of the step it was given for.

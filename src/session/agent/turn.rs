@@ -18,7 +18,8 @@ use avocet_core::protocol::{
 };
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
-    self as safety, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict,
+    self as safety, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, SessionOpening,
+    Verdict,
 };
 
 mod decision;
@@ -101,6 +102,8 @@ pub enum SideEffect {
         grant: Box<Grant>,
         scope: ApprovalScope,
     },
+    /// The user opened to a command for the session what the sandbox had denied it.
+    OpenForSession(Box<SessionOpening>),
     /// The user accepted a plan, to be carried out in this mode.
     SetApprovalMode(ApprovalMode),
 }
@@ -175,6 +178,10 @@ enum Waiting {
     Denied {
         held: Box<NeedsApproval>,
         denied: SandboxDenial,
+    },
+    /// The user's decision whether that step runs again without the sandbox.
+    Unsandboxed {
+        held: Box<NeedsApproval>,
     },
     /// The user's decision whether to continue.
     Pause {
@@ -311,7 +318,9 @@ impl Turn {
     fn advance(&mut self, scene: PolicyContext<'_>) -> TurnAction {
         if !self.steering.is_empty() {
             self.skip_rest(words::STEERED, scene);
-            return self.send_results();
+            if self.batch.todo.is_empty() {
+                return self.send_results();
+            }
         }
         if let Some(why) = self.pause_reason(self.batch.todo.front(), scene) {
             return self.ask_to_continue(why, PausedBefore::Step);
@@ -476,9 +485,19 @@ impl Turn {
         self.batch.observations.push(seen);
     }
 
-    /// Skips the rest of the list, and tells the model so.
+    /// Skips the rest of the list, and tells the model so. About a change that was put back the user
+    /// is asked all the same.
     fn skip_rest(&mut self, why: Phrase, scene: PolicyContext<'_>) {
-        for step in std::mem::take(&mut self.batch.todo) {
+        let keeping = &self.batch.keeping;
+        let (kept, rest) = std::mem::take(&mut self.batch.todo)
+            .into_iter()
+            .partition(|step| keeping.contains(&step.id));
+        self.batch.todo = kept;
+        self.skip(rest, why, scene);
+    }
+
+    fn skip(&mut self, steps: VecDeque<Step>, why: Phrase, scene: PolicyContext<'_>) {
+        for step in steps {
             let verdict = safety::assess(step, scene);
             self.record(transcript::not_run_observation(
                 verdict.assessment(),
@@ -510,7 +529,8 @@ impl Turn {
     }
 
     fn stop_batch(&mut self, scene: PolicyContext<'_>) {
-        self.skip_rest(words::CANCELLED, scene);
+        let rest = std::mem::take(&mut self.batch.todo);
+        self.skip(rest, words::CANCELLED, scene);
         let seen = std::mem::take(&mut self.batch.observations);
         self.transcript.add_results(&seen);
     }
@@ -531,6 +551,7 @@ impl Turn {
             }
             Waiting::Reply
             | Waiting::Denied { .. }
+            | Waiting::Unsandboxed { .. }
             | Waiting::Pause { .. }
             | Waiting::Run { .. } => {}
         }

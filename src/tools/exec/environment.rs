@@ -154,7 +154,8 @@ impl ChildEnvironment {
 
     fn automatic(&self) -> Variables {
         let kept = |name: &str, _: &str| {
-            let named = COPIED.iter().any(|row| matches_name(row, name))
+            let session = SESSION.iter().any(|row| matches_name(row, name));
+            let named = COPIED.iter().any(|row| matches_name(row, name)) && !session
                 || self.keep.iter().any(|row| row == name);
             named && !BUILDS.iter().any(|row| matches_name(row, name))
         };
@@ -261,6 +262,37 @@ mod tests {
         for name in ["LD_PRELOAD", "GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "OPENAI_API_KEY"] {
             assert_eq!(get(&variables, name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn ways_to_the_users_session_reach_only_a_step_whose_row_names_them() {
+        let names = [
+            "TMUX",
+            "DBUS_SESSION_BUS_ADDRESS",
+            "SSH_AUTH_SOCK",
+            "XDG_RUNTIME_DIR",
+            "WAYLAND_DISPLAY",
+            "DISPLAY",
+            "GPG_AGENT_INFO",
+            "XAUTHORITY",
+            "ZELLIJ_SESSION_NAME",
+        ];
+        let user = names.iter().map(|name| ((*name).into(), "/run/x".into())).collect();
+        let environment = ChildEnvironment { user, ..environment() };
+        let reaches = |kind| -> Vec<String> {
+            let variables = environment.variables(kind);
+            names
+                .iter()
+                .filter(|name| get(&variables, name).is_some())
+                .map(|name| (*name).into())
+                .collect()
+        };
+        assert_eq!(reaches(EnvironmentKind::Automatic), [""; 0]);
+        assert_eq!(reaches(EnvironmentKind::Approved(&Needs::default())), [""; 0]);
+        let needs = Needs { variables: vec!["SSH_AUTH_SOCK", "DBUS_*"], ..Needs::default() };
+        let expected = ["DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK"];
+        assert_eq!(reaches(EnvironmentKind::Approved(&needs)), expected);
+        assert_eq!(reaches(EnvironmentKind::User), names);
     }
 
     #[test]

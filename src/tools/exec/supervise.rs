@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::capture::{BoundedBuffer, LineOrder};
+use super::diff_filter::DiffFilter;
 use super::keeper::{self, HandedOver};
 use super::kept::KeptJob;
 use super::live_output::{Decoder, LiveOutput};
@@ -99,6 +100,8 @@ pub(super) struct ChildOutput {
     /// The step is in the background.
     is_logged: bool,
     redactor: Option<Arc<Redactor>>,
+    /// What leaves differences of credential files out.
+    diff_filter: Option<DiffFilter>,
 }
 
 /// What becomes of a step.
@@ -215,6 +218,12 @@ fn hand_over(
     times: &Times,
     output: &ChildOutput,
 ) -> Option<KeptJob> {
+    if output.diff_filter.is_some() {
+        // Nothing would leave anything out of it.
+        let unsupported = std::io::Error::from(std::io::ErrorKind::Unsupported);
+        let _ = order.reply.send(Err(unsupported.to_string()));
+        return None;
+    }
     fn copy(end: Option<&impl AsFd>) -> Option<OwnedFd> {
         end.and_then(|end| end.as_fd().try_clone_to_owned().ok())
     }
@@ -345,7 +354,13 @@ impl ChildOutput {
             last_output: LastOutput::default(),
             is_logged: false,
             redactor: redactor.cloned(),
+            diff_filter: None,
         }
+    }
+
+    /// The same without the differences of credential files in it.
+    pub(super) fn with_diff_filter(self) -> ChildOutput {
+        ChildOutput { diff_filter: Some(DiffFilter::default()), ..self }
     }
 
     /// Reads until both pipes have ended. What was read stays when this is dropped.
@@ -361,9 +376,7 @@ impl ChildOutput {
                 () = sleep_until_due(log_due), if log_due.is_some() => self.log.flush(),
                 () = sleep_until_due(due), if due.is_some() => self.live.flush(),
                 read = read_pipe(stdout, &mut first), if stdout.is_some() => {
-                    let bytes = first.get(..read).unwrap_or_default();
-                    self.stdout.push(bytes);
-                    self.show(0, bytes);
+                    self.push_stdout(first.get(..read).unwrap_or_default());
                 }
                 read = read_pipe(stderr, &mut second), if stderr.is_some() => {
                     let bytes = second.get(..read).unwrap_or_default();
@@ -372,6 +385,13 @@ impl ChildOutput {
                 }
             }
         }
+    }
+
+    fn push_stdout(&mut self, bytes: &[u8]) {
+        let filtered = self.diff_filter.as_mut().map(|filter| filter.push(bytes));
+        let bytes = filtered.as_deref().unwrap_or(bytes);
+        self.stdout.push(bytes);
+        self.show(0, bytes);
     }
 
     /// Output that is no longer shown live is not decoded for it.
@@ -396,6 +416,10 @@ impl ChildOutput {
 
     /// Sends the held-back output.
     fn finish(&mut self) {
+        if let Some(rest) = self.diff_filter.take().map(|mut filter| filter.finish()) {
+            self.stdout.push(&rest);
+            self.show(0, &rest);
+        }
         self.log.finish();
         for decoder in &mut self.decoders {
             let rest = decoder.finish();

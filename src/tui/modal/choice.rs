@@ -44,6 +44,7 @@ fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoi
         (Pick::Run, _) if severity == Severity::HighRisk => {
             ('Y', words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT)
         }
+        (Pick::Run, Kind::Denied) => ('y', words::PICK_AGAIN, words::PICK_AGAIN_SHORT),
         (Pick::Run, _) => ('y', words::PICK_RUN, words::PICK_RUN_SHORT),
         (Pick::All, _) => ('a', words::PICK_ALL, words::PICK_ALL_SHORT),
         (Pick::Session, Kind::Change) => {
@@ -52,6 +53,10 @@ fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoi
         (Pick::Project, Kind::Change) => {
             ('p', words::PICK_APPLY_PROJECT, words::PICK_PROJECT_SHORT)
         }
+        (Pick::Session, Kind::Denied) => {
+            ('s', words::PICK_AGAIN_SESSION, words::PICK_AGAIN_SESSION_SHORT)
+        }
+        (Pick::WithoutSandbox, _) => ('u', words::PICK_WITHOUT, words::PICK_WITHOUT_SHORT),
         (Pick::Session, _) => ('s', words::PICK_SESSION, words::PICK_SESSION_SHORT),
         (Pick::Project, _) => ('p', words::PICK_PROJECT, words::PICK_PROJECT_SHORT),
         (Pick::TrustFirst, _) => ('t', words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT),
@@ -157,10 +162,12 @@ impl Choices {
     pub fn hints(&self) -> &'static [KeyHint] {
         match self.offer.kind {
             QuestionKind::Shell if self.offer.severity == Severity::Plain => TYPED,
-            QuestionKind::Step | QuestionKind::Change => match self.offer.severity {
-                Severity::Plain => CHOOSING,
-                Severity::HighRisk => HIGH_RISK,
-            },
+            QuestionKind::Step | QuestionKind::Change | QuestionKind::Denied => {
+                match self.offer.severity {
+                    Severity::Plain => CHOOSING,
+                    Severity::HighRisk => HIGH_RISK,
+                }
+            }
             QuestionKind::Pause => PAUSING,
             QuestionKind::Trust => TRUSTING,
             QuestionKind::Template => MARKING,
@@ -282,7 +289,8 @@ impl Choices {
 
 /// Whether the choices are those about a step.
 fn is_about_step(kind: QuestionKind) -> bool {
-    matches!(kind, QuestionKind::Step | QuestionKind::Change | QuestionKind::Shell)
+    use QuestionKind as Kind;
+    matches!(kind, Kind::Step | Kind::Change | Kind::Denied | Kind::Shell)
 }
 
 enum LabelLength {
@@ -291,12 +299,13 @@ enum LabelLength {
 }
 
 /// Every choice about a step, in the order of their rows.
-const STEP_PICKS: [ChoicePick; 9] = [
+const STEP_PICKS: [ChoicePick; 10] = [
     ChoicePick::Run,
     ChoicePick::All,
     ChoicePick::Session,
     ChoicePick::Project,
     ChoicePick::TrustFirst,
+    ChoicePick::WithoutSandbox,
     ChoicePick::Edit,
     ChoicePick::RejectWithReason,
     ChoicePick::Reject,
@@ -312,7 +321,8 @@ pub fn is_answer_letter(typed: char) -> bool {
 /// The letters, for help.
 pub fn letters() -> Vec<(char, LocalizedText)> {
     let row = |(severity, pick)| row(QuestionKind::Step, severity, pick);
-    let plain = STEP_PICKS.into_iter().filter(|pick| *pick != ChoicePick::TrustFirst);
+    let rare = [ChoicePick::TrustFirst, ChoicePick::WithoutSandbox];
+    let plain = STEP_PICKS.into_iter().filter(move |pick| !rare.contains(pick));
     let plain = plain.map(|pick| (Severity::Plain, pick));
     let rows = plain.chain([(Severity::HighRisk, ChoicePick::Run)]).map(row);
     rows.map(|row| (row.letter, row.label.with("rule", LocalizedText::from(words::PICK_SUCH))))

@@ -23,6 +23,19 @@ impl Turn {
             Waiting::Denied { held, denied } => {
                 self.apply_opening_decision((*held, denied), decision, scene)
             }
+            // Only a plain approval of this question alone runs it.
+            Waiting::Unsandboxed { held } => match decision {
+                Decision::Approve => self.run(held.approve_without_sandbox(), None),
+                Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
+                Decision::Stop => {
+                    self.stop_batch(scene);
+                    self.end(TurnOutcome::Stopped)
+                }
+                _ => {
+                    self.skip_rest(words::SKIPPED, scene);
+                    self.advance(scene)
+                }
+            },
             Waiting::Pause { why, before } => match decision {
                 Decision::Approve
                 | Decision::Answer { .. }
@@ -42,6 +55,7 @@ impl Turn {
                 | Decision::Dismiss
                 | Decision::Trust
                 | Decision::TrustParent
+                | Decision::WithoutSandbox
                 | Decision::AcceptPlan { .. }
                 | Decision::Stop => {
                     self.stop_batch(scene);
@@ -95,7 +109,8 @@ impl Turn {
             | Decision::Trust
             | Decision::AcceptPlan { .. }
             | Decision::Fill { .. }
-            | Decision::TrustParent => self.reject_step(&held, words::DECLINED.into(), scene),
+            | Decision::TrustParent
+            | Decision::WithoutSandbox => self.reject_step(&held, words::DECLINED.into(), scene),
             // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
                 self.reject_step(&held, words::DECLINED_WORD.with("word", word), scene)

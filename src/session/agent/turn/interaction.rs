@@ -75,6 +75,7 @@ impl Turn {
             | Decision::Dismiss
             | Decision::Trust
             | Decision::TrustParent
+            | Decision::WithoutSandbox
             | Decision::Approve
             | Decision::ApproveAll { .. }
             | Decision::AcceptPlan { .. }
@@ -110,6 +111,7 @@ impl Turn {
             | Decision::Stop
             | Decision::Trust
             | Decision::TrustParent
+            | Decision::WithoutSandbox
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Edit(_) => {

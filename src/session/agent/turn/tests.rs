@@ -151,7 +151,9 @@ impl Bench {
     fn events(&self) -> impl Iterator<Item = &Event> {
         self.side_effects.iter().filter_map(|told| match told {
             SideEffect::Event(event) => Some(&**event),
-            SideEffect::Remember { .. } | SideEffect::SetApprovalMode(_) => None,
+            SideEffect::Remember { .. }
+            | SideEffect::SetApprovalMode(_)
+            | SideEffect::OpenForSession(_) => None,
         })
     }
 

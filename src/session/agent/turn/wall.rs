@@ -1,13 +1,13 @@
 //! Handles a step that the sandbox denied something: tells the user what was denied, and asks
 //! whether to run it again with that opened. And asks about files that were put back after a step.
 
-use super::{Turn, TurnAction, Waiting};
+use super::{SideEffect, Turn, TurnAction, Waiting};
 use avocet_core::i18n::agent;
 use avocet_core::protocol::{
-    Decision, Observation, Question, Requires, SandboxDenial, Step, StepAction, StepQuestion, Tier,
-    TurnOutcome,
+    ApprovalScope, Decision, Observation, Question, Requires, SandboxDenial, Step, StepAction,
+    StepQuestion, Tier, TurnOutcome,
 };
-use avocet_safety::{self as safety, NeedsApproval, PolicyContext};
+use avocet_safety::{self as safety, NeedsApproval, PolicyContext, SessionOpening};
 
 impl Turn {
     /// The step to run again, if an approved one was denied something.
@@ -42,16 +42,29 @@ impl Turn {
 
     pub(super) fn ask_to_open(&mut self, held: NeedsApproval, denied: SandboxDenial) -> TurnAction {
         let judged = held.assessment();
-        // An opening is never remembered, and never one of several.
+        // An opening is never one of several. For the session it is for exactly this command.
         let question = Question::Step(StepQuestion {
             risk: safety::opening_risk(judged, &denied),
+            rule: Some(judged.step.work.short_line()),
             ..self.step_question(judged)
         });
         self.waiting = Waiting::Denied { held: Box::new(held), denied };
         TurnAction::Ask(Box::new(question))
     }
 
-    /// Only a plain approval runs it.
+    /// The user wants it to run again without the sandbox: a graver question, which is asked by
+    /// itself.
+    fn ask_without_sandbox(&mut self, held: NeedsApproval) -> TurnAction {
+        let judged = held.assessment();
+        let question = Question::Step(StepQuestion {
+            risk: safety::unsandboxed_risk(judged),
+            ..self.step_question(judged)
+        });
+        self.waiting = Waiting::Unsandboxed { held: Box::new(held) };
+        TurnAction::Ask(Box::new(question))
+    }
+
+    /// Only a plain approval runs it, and one for the session.
     pub(super) fn apply_opening_decision(
         &mut self,
         (held, denied): (NeedsApproval, SandboxDenial),
@@ -60,6 +73,14 @@ impl Turn {
     ) -> TurnAction {
         match decision {
             Decision::Approve => self.run(held.approve_with(denied), None),
+            Decision::Remember(ApprovalScope::Session) => {
+                let judged = held.assessment();
+                let (command, cwd) = (judged.step.work.clone(), judged.cwd.clone());
+                let opening = SessionOpening { command, cwd, denied: denied.clone() };
+                self.side_effects.push(SideEffect::OpenForSession(Box::new(opening)));
+                self.run(held.approve_with(denied), None)
+            }
+            Decision::WithoutSandbox => self.ask_without_sandbox(held),
             Decision::Stop => {
                 self.stop_batch(scene);
                 self.end(TurnOutcome::Stopped)
@@ -72,7 +93,7 @@ impl Turn {
             | Decision::TrustParent
             | Decision::AcceptPlan { .. }
             | Decision::ApproveAll { .. }
-            | Decision::Remember(_)
+            | Decision::Remember(ApprovalScope::Project)
             | Decision::Answer { .. }
             | Decision::Fill { .. } => {
                 self.skip_rest(agent::SKIPPED, scene);

@@ -68,3 +68,34 @@ fn the_wheel_scrolls_the_question_under_the_pointer() {
     // What was rolled past without being drawn does not count as seen.
     assert_eq!(press_at(&mut state, "y", 6_100), []);
 }
+
+#[test]
+fn a_denied_step_is_opened_once_or_for_the_session_and_runs_free_only_after_another_question() {
+    let asked = |rule: &str| {
+        let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
+        let Question::Step(question) = &mut ask.question else { panic!("a step") };
+        (question.risk.rule, question.rule) = (rule.to_owned(), Some("touch a".to_owned()));
+        protocol::Event::Asked(ask)
+    };
+    let denied = || screen_with(asked(protocol::SandboxDenial::RULE));
+    let shown = text(&mut denied(), (100, 40));
+    for label in ["Run again, with that allowed once", "for this session", "without the sandbox"] {
+        assert!(shown.contains(label), "{label}: {shown}");
+    }
+    let mut state = denied();
+    draw(&mut state, (100, 40));
+    assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
+    let mut state = denied();
+    draw(&mut state, (100, 40));
+    assert_eq!(press_at(&mut state, "s", 5_000), []);
+    let session = decides(Decision::Remember(ApprovalScope::Session));
+    assert_eq!(press_at(&mut state, "\n", 6_000), session);
+    let mut state = denied();
+    draw(&mut state, (100, 40));
+    assert_eq!(press_at(&mut state, "u", 5_000), decides(Decision::WithoutSandbox));
+    // The next question takes the capital letter.
+    let mut state = screen_with(asked(protocol::SandboxDenial::WITHOUT));
+    draw(&mut state, (100, 40));
+    assert_eq!(press_at(&mut state, "y", 5_000), []);
+    assert_eq!(press_at(&mut state, "Y", 6_000), decides(Decision::Approve));
+}

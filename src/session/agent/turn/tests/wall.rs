@@ -3,7 +3,8 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use avocet_core::protocol::{SandboxDenial, SandboxStatus, StepQuestion};
+use avocet_core::protocol::{Requires, SandboxDenial, SandboxStatus, Step, StepQuestion};
+use avocet_safety::SandboxOpening;
 
 fn denied_observation(action: TurnAction) -> Observation {
     let mut seen = ran(action, Some(1), Outcome::Ran);
@@ -27,7 +28,8 @@ fn turn_at_sandbox_question() -> (Bench, Question) {
 fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_denied() {
     let (_, ask) = turn_at_sandbox_question();
     let Question::Step(StepQuestion { risk, rule, rest, .. }) = &ask else { panic!("a step") };
-    assert_eq!((risk.rule.as_str(), rule, rest.len()), ("sandbox.denied", &None, 0));
+    assert_eq!((risk.rule.as_str(), rest.len()), ("sandbox.denied", 0));
+    assert_eq!(rule.as_deref(), Some("git add ."), "the command that an opening would be for");
     let why = risk.main_reason().expect("a reason").text(Lang::En);
     assert!(why.contains("changing `/elsewhere/x`"), "{why}");
 }
@@ -37,7 +39,8 @@ fn approval_runs_it_with_that_opened_and_the_list_continues() {
     let (mut bench, _) = turn_at_sandbox_question();
     let action = bench.decides(Decision::Approve);
     let TurnAction::Run(cleared) = &action else { panic!("runs") };
-    assert_eq!(cleared.granted().expect("an opening").writes, ["/elsewhere/x"]);
+    let Some(SandboxOpening::Denied(denied)) = cleared.granted() else { panic!("an opening") };
+    assert_eq!(denied.writes, ["/elsewhere/x"]);
     assert!(cleared.is_intact());
     let next = bench.exits(action, 0);
     assert_eq!(line(&next), "run ls");
@@ -105,4 +108,123 @@ fn a_file_that_was_put_back_is_asked_about_with_its_change_before_any_other_step
         let then = bench.decides(decision);
         assert!(line(&then).starts_with(next), "{}", line(&then));
     }
+}
+
+#[test]
+fn an_opening_for_the_session_is_for_exactly_this_command_and_runs_it_again() {
+    let (mut bench, _) = turn_at_sandbox_question();
+    let action = bench.decides(Decision::Remember(ApprovalScope::Session));
+    let TurnAction::Run(cleared) = &action else { panic!("runs") };
+    let Some(SandboxOpening::Denied(denied)) = cleared.granted() else { panic!("an opening") };
+    assert_eq!(denied.writes, ["/elsewhere/x"]);
+    let opened: Vec<_> = bench
+        .side_effects
+        .iter()
+        .filter_map(|told| match told {
+            SideEffect::OpenForSession(opening) => Some((**opening).clone()),
+            _ => None,
+        })
+        .collect();
+    let [opening] = &opened[..] else { panic!("{opened:?}") };
+    assert_eq!(opening.command, StepAction::exec("git", &["add", "."]));
+    // The same command has it from now on, another one and another folder do not.
+    bench.policy.opened = opened.clone();
+    let judged = |bench: &Bench, line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let work = StepAction::exec(words[0], &words[1..]);
+        let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
+        let scene =
+            PolicyContext { policy: &bench.policy, place: &bench.place, world: &FakeMachine };
+        let verdict = safety::assess(step, scene);
+        assert!(matches!(verdict, Verdict::Ask(_)), "it is asked about all the same: {line}");
+        let judged = verdict.assessment().clone();
+        let said = safety::sandbox_reasons(&judged, &bench.policy);
+        (judged.launch.opened, said.iter().any(|reason| reason.rule == "sandbox.opened"))
+    };
+    bench.policy.shelter = SandboxStatus::Held;
+    assert_eq!(judged(&bench, "git add ."), (opening.denied.clone(), true));
+    for other in ["git add a", "git commit -m x"] {
+        assert_eq!(judged(&bench, other), (SandboxDenial::default(), false), "{other}");
+    }
+    bench.policy.opened[0].cwd = "/other".into();
+    assert_eq!(judged(&bench, "git add ."), (SandboxDenial::default(), false));
+}
+
+#[test]
+fn a_run_without_the_sandbox_is_asked_about_by_itself_as_of_high_risk() {
+    let (mut bench, _) = turn_at_sandbox_question();
+    let TurnAction::Ask(ask) = bench.decides(Decision::WithoutSandbox) else { panic!("asks") };
+    let Question::Step(StepQuestion { risk, rule, rest, .. }) = *ask else { panic!("a step") };
+    assert!(risk.leaves_sandbox() && risk.is_high_risk(), "{risk:?}");
+    assert!(!risk.can_preapprove() && !risk.can_batch_approve(), "{risk:?}");
+    assert_eq!((rule, rest.len()), (None, 0));
+    let action = bench.decides(Decision::Approve);
+    let TurnAction::Run(cleared) = &action else { panic!("runs") };
+    assert_eq!(cleared.granted(), Some(&SandboxOpening::Everything));
+    let next = bench.exits(action, 0);
+    assert_eq!(line(&next), "run ls");
+}
+
+#[test]
+fn only_a_plain_approval_runs_it_without_the_sandbox() {
+    for decision in [
+        Decision::Reject { word: None },
+        Decision::Dismiss,
+        Decision::WithoutSandbox,
+        Decision::Remember(ApprovalScope::Session),
+        Decision::ApproveAll { steps: vec!["cmd_001".into()] },
+        Decision::Answer { text: "YES".into() },
+    ] {
+        let (mut bench, _) = turn_at_sandbox_question();
+        bench.decides(Decision::WithoutSandbox);
+        let action = bench.decides(decision.clone());
+        assert!(matches!(action, TurnAction::Call(_)), "{decision:?}: {action:?}");
+        assert!(
+            !bench.side_effects.iter().any(|told| matches!(told, SideEffect::OpenForSession(_))),
+            "{decision:?}"
+        );
+    }
+    // Nor is it the answer to any other question.
+    let mut bench = begun();
+    bench.proposes(&["git push"]);
+    let action = bench.decides(Decision::WithoutSandbox);
+    assert!(matches!(action, TurnAction::Call(_)), "{action:?}");
+}
+
+#[test]
+fn every_file_that_was_put_back_is_asked_about_whatever_becomes_of_the_others() {
+    let put_back = || {
+        let mut bench = begun();
+        bench.proposes(&["git add .", "ls"]);
+        let action = bench.decides(Decision::Approve);
+        let mut seen = ran(action, Some(1), Outcome::Ran);
+        seen.put_back = [".envrc", "AGENTS.md", ".git/hooks/pre-push"]
+            .map(|name| (name.into(), "x".into()))
+            .into();
+        let first = bench.next(TurnInput::Observed(seen));
+        (bench, first)
+    };
+    let path = |action: &TurnAction| {
+        let TurnAction::Ask(ask) = action else { panic!("asks, not {action:?}") };
+        let Question::Step(asked) = &**ask else { panic!("a step") };
+        assert_eq!(asked.risk.rule, SandboxDenial::PUT_BACK);
+        let StepAction::Tool { input, .. } = &asked.step.work else { panic!("a tool") };
+        input["path"].as_str().unwrap().to_owned()
+    };
+    let (mut bench, first) = put_back();
+    assert_eq!(path(&first), ".envrc");
+    let second = bench.decides(Decision::Reject { word: None });
+    assert_eq!(path(&second), "AGENTS.md");
+    let third = bench.decides(Decision::Reject { word: Some("no".into()) });
+    assert_eq!(path(&third), ".git/hooks/pre-push");
+    let last = bench.decides(Decision::Reject { word: None });
+    assert!(matches!(last, TurnAction::Call(_)), "{last:?}");
+    // A message of the user does not take the question away either.
+    let (mut bench, _) = put_back();
+    bench.turn.steer("wait".to_owned());
+    let second = bench.decides(Decision::Reject { word: None });
+    assert_eq!(path(&second), "AGENTS.md");
+    // A stop does.
+    let (mut bench, _) = put_back();
+    assert!(matches!(bench.decides(Decision::Stop), TurnAction::End(_)));
 }
