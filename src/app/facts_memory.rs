@@ -40,9 +40,12 @@ impl FactsMemory {
         let Some(path) = &self.path else { return };
         let mut known = self.load();
         let models = known.0.entry(url.to_owned()).or_default();
-        if models.insert(model.to_owned(), facts.clone()).as_ref() == Some(facts) {
+        let earlier = models.get(model).cloned();
+        let facts = facts.after(&earlier.clone().unwrap_or_default());
+        if earlier.as_ref() == Some(&facts) {
             return;
         }
+        models.insert(model.to_owned(), facts);
         if known.0.values().map(BTreeMap::len).sum::<usize>() > MOST {
             known.0.retain(|other, _| other == url);
         }
@@ -73,6 +76,27 @@ mod tests {
         assert_eq!((next.facts(here, "n"), next.facts("http://x/v1", "m")), (None, None));
         std::fs::write(&path, "{").unwrap();
         assert_eq!(FactsMemory::new(path).facts(here, "m"), None, "a broken file is not an error");
+    }
+
+    #[test]
+    fn a_refusal_of_tools_is_known_until_the_server_says_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, here) = (folder.path().join("facts.json"), "http://127.0.0.1:8080/v1");
+        let tools = |path: PathBuf| {
+            let memory = FactsMemory::new(path);
+            memory.facts(here, "m").map(|facts| (facts.window, facts.tried_tools))
+        };
+        let said = |tools| ServerFacts { window: Some(8_192), tools, ..ServerFacts::default() };
+        let refused = ServerFacts { tried_tools: Some(false), ..ServerFacts::default() };
+        for (facts, expected) in [
+            (&said(None), (Some(8_192), None)),
+            (&refused, (Some(8_192), Some(false))),
+            (&said(None), (Some(8_192), Some(false))),
+            (&said(Some(true)), (Some(8_192), None)),
+        ] {
+            FactsMemory::new(path.clone()).remember(here, "m", facts);
+            assert_eq!(tools(path.clone()), Some(expected));
+        }
     }
 
     #[test]

@@ -67,6 +67,8 @@ impl HeadlessOptions {
         };
         let built = session_builder::build(startup, self.bot.as_deref(), surface);
         let mut built = built.map_err(|failure| startup.fail(&failure.notice, failure.exit))?;
+        built.persona.answer_schema =
+            schema.as_ref().map(|schema| Arc::new(schema.value().clone()));
         let op = needs_model(op, startup)?;
         if let Some(take) = &self.resume {
             let id = subcommands::session_to_resume(startup, take)

@@ -67,7 +67,10 @@ pub fn test(startup: &Startup, name: Option<&str>, json: bool) -> Exit {
         Err(error) => return startup.fail_io(&error),
     };
     match tried {
-        Ok(report) => print_rows(startup, &report.rows(model.name()), json),
+        Ok(report) => {
+            model.note_tools(report.tools);
+            print_rows(startup, &report.rows(model.name()), json)
+        }
         Err(error) => startup.fail(&Notice::error(error.localized()), Exit::Model),
     }
 }
@@ -102,7 +105,7 @@ impl TestReport {
 async fn try_model(model: &dyn Model) -> Result<TestReport, ModelError> {
     let called = match answer(model, tool_request()).await {
         // A server without tools refuses the request.
-        Err(ModelError::Rejected { .. }) => None,
+        Err(ModelError::Rejected { .. } | ModelError::NoTools { .. }) => None,
         answered => Some(answered?),
     };
     if let Some(answer) = called.as_ref().filter(|answer| answer.called) {

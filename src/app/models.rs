@@ -275,8 +275,11 @@ impl ModelConnector {
             is_near: provider == "local",
         };
         let known: CapabilitiesOf = Arc::new(move |model, facts| {
-            let earlier = facts.is_none().then(|| memory.facts(&url, model)).flatten();
-            capabilities::capabilities(&provider, model, facts.or(earlier), &overrides)
+            let facts = match (facts, memory.facts(&url, model)) {
+                (Some(now), Some(earlier)) => Some(now.after(earlier)),
+                (now, earlier) => now.or(earlier).cloned(),
+            };
+            capabilities::capabilities(&provider, model, facts.as_ref(), &overrides)
         });
         let remember: RememberFacts =
             Arc::new(move |model, facts| written.remember(&at, model, facts));

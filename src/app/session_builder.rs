@@ -177,7 +177,7 @@ fn persistence(startup: &Startup, purpose: SessionPurpose) -> Persistence {
 fn persona(startup: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
     let Some(name) = bot else { return Ok(Persona::default()) };
     let bot = bot::find(&startup.search_path(), name).map_err(|error| error.localized())?;
-    Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
+    Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params, ..Persona::default() })
 }
 
 fn exposed_key_notice(startup: &Startup) -> Option<Notice> {

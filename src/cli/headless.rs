@@ -47,6 +47,8 @@ pub struct Options {
 #[derive(Debug)]
 pub struct HeadlessTurn<'a> {
     options: &'a Options,
+    /// The answer did not fit the schema, and was asked for once more.
+    is_asked_again: bool,
     /// The last reply: the answer, if the turn ends with it.
     reply: Option<ModelMessage>,
     /// The plan, one line an item.
@@ -98,6 +100,7 @@ impl<'a> HeadlessTurn<'a> {
         let is_prepared = matches!(first, Op::SubmitPrompt { .. } | Op::Render { .. });
         HeadlessTurn {
             options,
+            is_asked_again: false,
             reply: None,
             plan: String::new(),
             blocked: None,
@@ -235,6 +238,7 @@ impl<'a> HeadlessTurn<'a> {
             Event::Steered { .. }
             | Event::Delta { .. }
             | Event::ReasoningDelta { .. }
+            | Event::CallProgress { .. }
             | Event::ScriptMessage { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. }
@@ -566,6 +570,15 @@ impl<'a> HeadlessTurn<'a> {
             Ok(json) => {
                 let out = HeadlessEffect::Out(json.to_owned());
                 vec![out, HeadlessEffect::End(self.exit_unless_blocked(Exit::Done))]
+            }
+            Err(why) if !std::mem::replace(&mut self.is_asked_again, true) => {
+                let told = w::ANSWER_AGAIN.with("why", why.clone());
+                let text = w::ANSWER_REPAIR.with("why", why).text(self.options.printer.lang);
+                vec![
+                    HeadlessEffect::Tell(StderrLine::Text(message)),
+                    HeadlessEffect::Tell(StderrLine::Notice(Notice::warning(told))),
+                    HeadlessEffect::Send(Op::Submit { text }),
+                ]
             }
             // A reader must not take an answer that does not fit the schema for the answer.
             Err(why) => vec![

@@ -414,6 +414,7 @@ impl PlainSession {
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
             | Event::ReasoningDelta { .. }
+            | Event::CallProgress { .. }
             | Event::ScriptMessage { .. }
             | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {

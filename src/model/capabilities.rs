@@ -55,7 +55,8 @@ const UNKNOWN: Capabilities = Capabilities {
     window: 32_768,
     loaded: None,
     output: 4_096,
-    tools: false,
+    // They are tried: a server without them says so, and is not asked for them again.
+    tools: true,
     images: false,
     documents: DocumentSupport::Absent,
     effort: None,
@@ -81,11 +82,11 @@ pub fn capabilities(
         all.window = facts.window.unwrap_or(all.window);
         all.loaded = facts.loaded;
         all.output = facts.output.unwrap_or(all.output);
-        all.tools = facts.tools.unwrap_or(all.tools);
+        all.tools = facts.tried_tools.or(facts.tools).unwrap_or(all.tools);
         all.images = facts.images.unwrap_or(all.images);
         all.parameters = facts.parameters.or(all.parameters);
         all.prices = facts.prices.or(all.prices);
-        all.known |= *facts != ServerFacts::default();
+        all.known |= !facts.is_silent();
     }
     for said in settings.iter().filter(|said| name_pattern::covers(&said.pattern, model)) {
         all.window = said.window.unwrap_or(all.window);
@@ -303,10 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_promised_for_an_unknown_model() {
+    fn of_an_unknown_model_only_tools_are_tried_until_they_are_refused() {
         let unknown = capabilities("", "my-own-model", None, &[]);
         assert_eq!(unknown, UNKNOWN);
-        assert!(!unknown.tools && !unknown.known);
+        assert!(unknown.tools && !unknown.known, "tools are tried");
+        let refused = ServerFacts { tried_tools: Some(false), ..ServerFacts::default() };
+        let refused = capabilities("", "my-own-model", Some(&refused), &[]);
+        assert!(!refused.tools && !refused.known);
     }
 
     #[test]

@@ -76,6 +76,10 @@ impl Model for Auto {
         self.server.chosen.get().map_or(Auto::UNNAMED, Model::name)
     }
 
+    fn enforced_window(&self) -> Option<u64> {
+        self.server.chosen.get()?.enforced_window()
+    }
+
     fn facts(&self) -> Option<&ServerFacts> {
         self.server.chosen.get()?.facts()
     }

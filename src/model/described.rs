@@ -1,13 +1,16 @@
 //! A model of which something is known: how it proposes steps, how much it can read and write,
 //! which prompt suits it, and what its tokens cost.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{BoxStream, StreamExt};
 
 use super::capabilities::DocumentSupport;
 use super::{Capabilities, Chunk, Model, ModelError, Request, RequestLimits, ServerFacts};
+use avocet_core::deadline::with_timeout;
 use avocet_core::protocol::{Dialect, Effort, Image, Params, Prices, PromptSize, cost};
 
 pub struct DescribedModel {
@@ -15,6 +18,10 @@ pub struct DescribedModel {
     capabilities: Arc<CapabilitiesCache>,
     choices: ModelChoices,
     remember: RememberFacts,
+    /// Its server refused tools.
+    refuses_tools: Arc<AtomicBool>,
+    /// Its server was waited for.
+    has_waited: AtomicBool,
 }
 
 /// What the user chose for a model, or its server needs.
@@ -37,6 +44,9 @@ const SMALL: u64 = 4_000_000_000;
 const SMALL_ANSWER: u64 = 4_096;
 const TINY: u64 = 1_000_000_000;
 const TINY_ANSWER: u64 = 1_024;
+
+/// How long a first request waits for what a near server says of its model.
+const FACTS_WAIT: Duration = Duration::from_millis(300);
 
 /// The shortest limit of an answer, however full the context is.
 const LEAST_ANSWER: u64 = 256;
@@ -92,6 +102,8 @@ impl DescribedModel {
             capabilities: Arc::new(capabilities),
             choices,
             remember: Arc::new(|_, _| ()),
+            refuses_tools: Arc::default(),
+            has_waited: AtomicBool::new(false),
         }
     }
 
@@ -185,9 +197,10 @@ impl Model for DescribedModel {
     }
 
     fn dialect(&self) -> Dialect {
-        self.choices
-            .dialect
-            .unwrap_or_else(|| if self.known().tools { Dialect::Tools } else { Dialect::Json })
+        self.choices.dialect.unwrap_or_else(|| {
+            let takes_tools = self.known().tools && !self.refuses_tools.load(Ordering::Relaxed);
+            if takes_tools { Dialect::Tools } else { Dialect::Json }
+        })
     }
 
     fn is_small(&self) -> bool {
@@ -202,7 +215,8 @@ impl Model for DescribedModel {
 
     fn window(&self) -> Option<u64> {
         let known = self.known();
-        known.known.then_some(known.window)
+        // A near server may cut what it has no room for without a word.
+        (known.known || self.choices.is_near).then_some(known.window)
     }
 
     fn effort_levels(&self) -> Option<Vec<Effort>> {
@@ -236,8 +250,38 @@ impl Model for DescribedModel {
         .boxed()
     }
 
+    fn wait_for_facts(&self) -> BoxFuture<'_, ()> {
+        let is_known = self.inner.facts().is_some();
+        if !self.choices.is_near || is_known || self.has_waited.swap(true, Ordering::Relaxed) {
+            return std::future::ready(()).boxed();
+        }
+        async move {
+            let _in_time = with_timeout(FACTS_WAIT, self.learn()).await;
+        }
+        .boxed()
+    }
+
+    fn note_tools(&self, works: bool) {
+        self.refuses_tools.store(!works, Ordering::Relaxed);
+        let said = self.inner.facts().cloned().unwrap_or_default();
+        let facts = ServerFacts { tried_tools: Some(works), ..said };
+        (self.remember)(self.inner.name(), &facts);
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let (inner, known) = (Arc::clone(&self.inner), Arc::clone(&self.capabilities));
+        let (refuses_tools, remember) =
+            (Arc::clone(&self.refuses_tools), Arc::clone(&self.remember));
+        let named = Arc::clone(&self.inner);
+        let noted = move |chunk: Result<Chunk, ModelError>| {
+            if matches!(chunk, Err(ModelError::NoTools { .. }))
+                && !refuses_tools.swap(true, Ordering::Relaxed)
+            {
+                let said = named.facts().cloned().unwrap_or_default();
+                remember(named.name(), &ServerFacts { tried_tools: Some(false), ..said });
+            }
+            chunk
+        };
         let priced = move |chunk| match chunk {
             Chunk::Usage(mut usage) => {
                 let prices = known.of(inner.as_ref()).prices;
@@ -246,7 +290,8 @@ impl Model for DescribedModel {
             }
             chunk => chunk,
         };
-        self.inner.stream(self.fit(request)).map(move |chunk| chunk.map(&priced)).boxed()
+        let chunks = self.inner.stream(self.fit(request));
+        chunks.map(noted).map(move |chunk| chunk.map(&priced)).boxed()
     }
 }
 
@@ -299,7 +344,8 @@ mod tests {
         };
         assert_eq!(dialect("anthropic", "claude-sonnet-4-5", None), Dialect::Tools);
         assert_eq!(dialect("openai", "gpt-4o", Some(Dialect::Json)), Dialect::Json);
-        assert_eq!(dialect("local", "nothing-known", None), Dialect::Json);
+        assert_eq!(dialect("local", "nothing-known", None), Dialect::Tools, "they are tried");
+        assert_eq!(dialect("local", "nothing-known", Some(Dialect::Json)), Dialect::Json);
         assert_eq!(dialect("local", "nothing-known", Some(Dialect::Tools)), Dialect::Tools);
     }
 
@@ -366,6 +412,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_refusal_of_tools_and_a_test_of_them_are_remembered_and_count_from_then_on() {
+        let inner = Scripted::parse("m", "hello").unwrap();
+        let known = |_: &str, facts: Option<&ServerFacts>| capabilities("", "m", facts, &[]);
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keep = Arc::clone(&kept);
+        let model = DescribedModel::new(Arc::new(inner), Arc::new(known), NEAR)
+            .with_memory(Arc::new(move |_, facts| keep.lock().unwrap().push(facts.tried_tools)));
+        model.note_tools(false);
+        assert_eq!(model.dialect(), Dialect::Json);
+        model.note_tools(true);
+        assert_eq!(model.dialect(), Dialect::Tools);
+        assert_eq!(*kept.lock().unwrap(), [Some(false), Some(true)]);
+    }
+
     #[tokio::test]
     async fn what_the_server_says_counts_from_then_on_and_is_passed_on() {
         let facts = ServerFacts {
@@ -382,10 +443,12 @@ mod tests {
         let model = DescribedModel::new(told, Arc::new(known), NEAR).with_memory(Arc::new(
             move |name, facts| keep.lock().unwrap().push((name.to_owned(), facts.clone())),
         ));
-        assert_eq!((model.dialect(), model.window()), (Dialect::Json, None));
-        model.learn().await;
+        assert_eq!((model.dialect(), model.window()), (Dialect::Tools, Some(32_768)));
+        model.wait_for_facts().await;
         assert_eq!((model.dialect(), model.window()), (Dialect::Tools, Some(8_192)));
         assert_eq!(model.prompt_size(), PromptSize::Short);
+        assert_eq!(kept.lock().unwrap().len(), 1);
+        model.wait_for_facts().await;
         assert_eq!(*kept.lock().unwrap(), [("own-model".to_owned(), facts)]);
     }
 }

@@ -113,6 +113,10 @@ pub enum ModelError {
     Broken {
         url: String,
     },
+    /// It ended in order, but nothing says that the answer did.
+    Unended {
+        url: String,
+    },
     /// HTML where JSON was expected.
     WebPage {
         url: String,
@@ -161,6 +165,8 @@ pub enum ModelError {
 pub enum ConnectError {
     /// Nothing listens on that port.
     Refused,
+    /// The proxy that the environment names did not connect to it.
+    Proxy { proxy: String },
     /// The host's name cannot be resolved.
     Name,
     /// The connection was not accepted in time.
@@ -198,6 +204,7 @@ impl ModelError {
         matches!(
             self,
             ModelError::Broken { .. }
+                | ModelError::Unended { .. }
                 | ModelError::Stalled { .. }
                 | ModelError::Reported { passing: true, .. }
         )
@@ -219,6 +226,7 @@ impl ModelError {
             | ModelError::Unreachable { .. }
             | ModelError::Stalled { .. }
             | ModelError::Broken { .. }
+            | ModelError::Unended { .. }
             | ModelError::Reported { .. }
             | ModelError::ScriptOver { .. } => true,
             ModelError::Address { .. }
@@ -243,7 +251,7 @@ impl ModelError {
             ModelError::Busy { after, .. } | ModelError::Faulty { after, .. } => {
                 RetryAdvice::Soon(*after)
             }
-            ModelError::Broken { .. } => RetryAdvice::Soon(None),
+            ModelError::Broken { .. } | ModelError::Unended { .. } => RetryAdvice::Soon(None),
             ModelError::Reported { passing: true, after, .. } => RetryAdvice::Soon(*after),
             ModelError::Loading { .. } => RetryAdvice::Until(LOADING),
             ModelError::Stalled { .. }
@@ -253,6 +261,7 @@ impl ModelError {
             ModelError::Unreachable {
                 why:
                     ConnectError::Refused
+                    | ConnectError::Proxy { .. }
                     | ConnectError::Name
                     | ConnectError::Trust
                     | ConnectError::Expired { .. }
@@ -326,6 +335,9 @@ impl Localize for ModelError {
             ModelError::Redirected { url, to } => {
                 with_url(words::REDIRECTED, url).with("to", to.as_str())
             }
+            ModelError::Unreachable { url, why: ConnectError::Proxy { proxy } } => {
+                with_url(words::PROXY_DEAD, url).with("proxy", proxy.as_str())
+            }
             ModelError::Unreachable { url, why } => {
                 with_url(words::UNREACHABLE, url).with("why", why.localized())
             }
@@ -333,7 +345,9 @@ impl Localize for ModelError {
             ModelError::Stalled { url, seconds } => {
                 with_url(words::STALLED, url).with("seconds", *seconds)
             }
-            ModelError::Broken { url } => with_url(words::BROKEN, url),
+            ModelError::Broken { url } | ModelError::Unended { url } => {
+                with_url(words::BROKEN, url)
+            }
             ModelError::WebPage { url } => with_url(words::WEB_PAGE, url),
             ModelError::Foreign { url, said } => server_error(words::FOREIGN, url, said),
             ModelError::Loading { url, said } => server_error(words::LOADING, url, said),
@@ -372,7 +386,7 @@ fn unlisted(url: &str, model: &str, near: &[String]) -> LocalizedText {
 impl Localize for ConnectError {
     fn localized(&self) -> LocalizedText {
         match self {
-            ConnectError::Refused => words::WHY_REFUSED.into(),
+            ConnectError::Refused | ConnectError::Proxy { .. } => words::WHY_REFUSED.into(),
             ConnectError::Name => words::WHY_NAME.into(),
             ConnectError::Slow => words::WHY_SLOW.into(),
             ConnectError::Trust => words::WHY_TRUST.into(),

@@ -215,7 +215,18 @@ impl Server {
 
     fn send_error(&self, error: &reqwest::Error) -> ModelError {
         if error.is_connect() {
-            ModelError::Unreachable { url: self.url(), why: connect_error(error) }
+            let why = match (connect_error(error), net::proxy_of(self.address.url())) {
+                (
+                    why @ (ConnectError::Trust
+                    | ConnectError::Expired { .. }
+                    | ConnectError::NotYetValid { .. }
+                    | ConnectError::OtherName),
+                    _,
+                )
+                | (why, None) => why,
+                (_, Some(proxy)) => ConnectError::Proxy { proxy },
+            };
+            ModelError::Unreachable { url: self.url(), why }
         } else if error.is_builder() {
             ModelError::Client { why: clean(&error.to_string(), self.key()) }
         } else {

@@ -52,6 +52,10 @@ impl Model for LateKey {
         self.current().name()
     }
 
+    fn enforced_window(&self) -> Option<u64> {
+        self.current().enforced_window()
+    }
+
     fn facts(&self) -> Option<&ServerFacts> {
         self.current().facts()
     }

@@ -108,6 +108,15 @@ pub trait Model: Send + Sync {
         ready(()).boxed()
     }
 
+    /// Before a first request: waits a moment for what a near server says of it, so that nothing
+    /// changes after that request.
+    fn wait_for_facts(&self) -> BoxFuture<'_, ()> {
+        ready(()).boxed()
+    }
+
+    /// Tools were tried, and work or not: known from now on, and to the next run.
+    fn note_tools(&self, _works: bool) {}
+
     /// What it costs, as far as that is known.
     fn prices(&self) -> Option<Prices> {
         None
@@ -177,8 +186,15 @@ pub enum Chunk {
     /// with an empty one if none is open (reasoning that is not shown).
     SealedText(Opaque),
     SealedThought(Opaque),
+    /// A call of a tool is growing, and is so long by now.
+    CallProgress {
+        name: String,
+        bytes: usize,
+    },
     /// A call of a tool, complete.
     Call(ToolCall),
+    /// The server wants the answer so far back, and goes on with it; [`Retry`] sends it.
+    Paused,
     /// An event that could not be read was skipped here: what follows may lack a part.
     Gap,
     /// What the user should know of the request: a part of it that the server refused.

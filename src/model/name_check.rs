@@ -84,6 +84,10 @@ impl Model for NameCheck {
         self.inner.name()
     }
 
+    fn enforced_window(&self) -> Option<u64> {
+        self.inner.enforced_window()
+    }
+
     fn facts(&self) -> Option<&ServerFacts> {
         self.inner.facts().or(self.passed.get())
     }

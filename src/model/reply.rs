@@ -81,7 +81,10 @@ impl ModelReply {
             Chunk::Usage(usage) => self.usage = usage,
             Chunk::Finished(cut) => self.cut = cut,
             Chunk::Restart => *self = ModelReply::default(),
-            Chunk::Retrying { .. } | Chunk::Notice(_) => {}
+            Chunk::Retrying { .. }
+            | Chunk::Notice(_)
+            | Chunk::Paused
+            | Chunk::CallProgress { .. } => {}
         }
     }
 }

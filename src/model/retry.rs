@@ -14,9 +14,11 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::{Chunk, ConnectError, Model, ModelError, Request, RetryAdvice, ServerFacts};
+use super::{
+    Chunk, ConnectError, Model, ModelError, ModelReply, Request, RetryAdvice, ServerFacts,
+};
 use avocet_core::i18n::Localize;
-use avocet_core::protocol::Truncation;
+use avocet_core::protocol::{Message, Role, Truncation, Usage};
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +90,9 @@ impl Model for Retry {
             pauses: pauses(self.policy),
             attempts: 1,
             stalled: false,
-            text: String::new(),
-            has_calls: false,
+            reply: ModelReply::default(),
+            is_unended: false,
+            pause: ServerPause::default(),
             shown: Shown::Nothing,
             held: None,
             dropped: false,
@@ -124,9 +127,11 @@ struct Tries {
     pauses: ExponentialBackoff,
     attempts: u32,
     stalled: bool,
-    /// The text of this try.
-    text: String,
-    has_calls: bool,
+    /// The reply of this try.
+    reply: ModelReply,
+    /// It ended without an end from the server, as the try before it did.
+    is_unended: bool,
+    pause: ServerPause,
     shown: Shown,
     /// The first chunk of a new answer, while its restart is passed on.
     held: Option<Chunk>,
@@ -134,6 +139,18 @@ struct Tries {
     dropped: bool,
     /// How long a server that is not ready is asked.
     until: Option<Instant>,
+}
+
+/// How often a server may pause its answer.
+const PAUSES: u32 = 16;
+
+/// A server that paused its answer gets it back, and goes on.
+#[derive(Debug, Default)]
+struct ServerPause {
+    is_asked: bool,
+    count: u32,
+    /// What the parts before this one cost.
+    spent: Usage,
 }
 
 /// What of earlier tries the caller has.
@@ -162,6 +179,8 @@ impl Tries {
                     self.stage = Stage::Call;
                 }
                 Stage::Reading(chunks) => match chunks.next().await? {
+                    Ok(Chunk::Paused) => self.pause.is_asked = self.pause.count < PAUSES,
+                    Ok(Chunk::Finished(_)) if self.pause.is_asked => self.go_on(),
                     Ok(chunk) if self.shown == Shown::Old => {
                         self.held = Some(chunk);
                         self.shown = Shown::Current;
@@ -179,27 +198,49 @@ impl Tries {
     }
 
     fn pass(&mut self, chunk: Chunk) -> Chunk {
-        match &chunk {
-            Chunk::Text(more) => self.text.push_str(more),
-            Chunk::Call(_) => self.has_calls = true,
-            _ => {}
-        }
+        let chunk = match chunk {
+            Chunk::Usage(usage) => Chunk::Usage(usage.plus(self.pause.spent)),
+            chunk => chunk,
+        };
+        self.reply.push(chunk.clone());
         self.shown = Shown::Current;
         chunk
+    }
+
+    /// Gives the server its answer back.
+    fn go_on(&mut self) {
+        let ModelReply { blocks, usage, .. } = std::mem::take(&mut self.reply);
+        self.request.messages.push(Message { role: Role::Assistant, blocks });
+        self.pause = ServerPause { is_asked: false, count: self.pause.count + 1, spent: usage };
+        self.shown = Shown::Nothing;
+        self.stage = Stage::Call;
     }
 
     /// Starts a pause, or ends with the error. Further questions to a server that is not ready are not
     /// announced.
     fn on_error(&mut self, error: ModelError) -> Option<Result<Chunk, ModelError>> {
-        let has_output = !self.text.is_empty() || self.has_calls;
-        if self.request.restarts && error.is_drop() && is_whole(&self.text) {
+        let has_output = !self.reply.is_empty();
+        // What came before a pause of the server cannot be replaced.
+        let restarts = self.request.restarts && self.pause.count == 0;
+        let text = self.reply.text();
+        if restarts && error.is_drop() && is_whole(&text) {
             self.stage = Stage::Done;
             return Some(Ok(Chunk::Finished(Some(Truncation::Broken))));
         }
+        // Some servers never say that a text ends.
+        let is_unended = matches!(error, ModelError::Unended { .. })
+            && self.reply.calls().next().is_none()
+            && !text.trim_start().is_empty()
+            && !text.trim_start().starts_with(['{', '`']);
+        if is_unended && std::mem::replace(&mut self.is_unended, is_unended) {
+            self.stage = Stage::Done;
+            return Some(Ok(Chunk::Finished(None)));
+        }
+        self.is_unended = is_unended;
         let is_gone = matches!(&error, ModelError::Unreachable { why: ConnectError::Refused, .. });
         self.dropped |= error.is_drop();
         let advice = match error.retry_advice() {
-            _ if has_output && !self.request.restarts => RetryAdvice::Never,
+            _ if has_output && !restarts => RetryAdvice::Never,
             RetryAdvice::Never if is_gone && self.dropped => RetryAdvice::Until(self.policy.gone),
             advice => advice,
         };
@@ -210,11 +251,10 @@ impl Tries {
             return Some(Err(error));
         };
         self.stage = Stage::Waiting(pause);
-        if self.request.restarts && self.shown == Shown::Current {
+        if restarts && self.shown == Shown::Current {
             self.shown = Shown::Old;
         }
-        self.text.clear();
-        self.has_calls = false;
+        self.reply = ModelReply::default();
         if was_waiting && self.until.is_some() {
             return None;
         }

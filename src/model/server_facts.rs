@@ -13,12 +13,28 @@ pub struct ServerFacts {
     pub loaded: Option<u64>,
     pub output: Option<u64>,
     pub tools: Option<bool>,
+    /// Whether tools worked when they were tried, which counts more.
+    pub tried_tools: Option<bool>,
     pub images: Option<bool>,
     pub parameters: Option<u64>,
     pub prices: Option<Prices>,
 }
 
 impl ServerFacts {
+    /// The server said nothing.
+    pub fn is_silent(&self) -> bool {
+        ServerFacts { tried_tools: None, ..self.clone() } == ServerFacts::default()
+    }
+
+    /// These facts after `earlier` ones: what was tried counts until the server says otherwise.
+    #[must_use]
+    pub fn after(&self, earlier: &ServerFacts) -> ServerFacts {
+        let is_same = self.tools.is_none() || self.tools == earlier.tools;
+        let tried_tools = self.tried_tools.or(earlier.tried_tools.filter(|_| is_same));
+        let facts = if self.is_silent() { earlier } else { self };
+        ServerFacts { tried_tools, ..facts.clone() }
+    }
+
     /// These facts, and `other` where they say nothing.
     #[must_use]
     pub fn or(self, other: ServerFacts) -> ServerFacts {
@@ -27,6 +43,7 @@ impl ServerFacts {
             loaded: self.loaded.or(other.loaded),
             output: self.output.or(other.output),
             tools: self.tools.or(other.tools),
+            tried_tools: self.tried_tools.or(other.tried_tools),
             images: self.images.or(other.images),
             parameters: self.parameters.or(other.parameters),
             prices: self.prices.or(other.prices),
@@ -54,6 +71,7 @@ pub fn facts_of_listed(item: &Value) -> ServerFacts {
             .or_else(|| listed(item, "supported_parameters", "tools"))
             .or_else(|| listed(item, "capabilities", "tools"))
             .or_else(|| listed(item, "capabilities", "tool_use")),
+        tried_tools: None,
         images: flag(can, &["vision"])
             .or_else(|| flag(item, &["supports_image_in"]))
             .or_else(|| listed(architecture, "input_modalities", "image"))

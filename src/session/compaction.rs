@@ -177,6 +177,8 @@ impl TurnScope {
                 }
                 Chunk::Restart => text.clear(),
                 Chunk::Thought(_)
+                | Chunk::CallProgress { .. }
+                | Chunk::Paused
                 | Chunk::Gap
                 | Chunk::Notice(_)
                 | Chunk::SealedText(_)

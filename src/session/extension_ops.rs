@@ -148,7 +148,8 @@ impl Session {
     pub(super) async fn set_bot(&mut self, name: Option<String>) {
         self.refresh_and_wait().await;
         let Some(name) = name else {
-            self.responder.persona = Persona::default();
+            let answer_schema = self.responder.persona.answer_schema.take();
+            self.responder.persona = Persona { answer_schema, ..Persona::default() };
             self.info.bot = None;
             self.send_info().await;
             return self.notify(Notice::info(words::BOT_LEFT)).await;
@@ -158,7 +159,9 @@ impl Session {
             Err(absent) => self.notify(Notice::error(absent.localized())).await,
             Ok(bot) => {
                 let prompt = Some(bot.system_prompt.clone());
-                self.responder.persona = Persona { prompt, params: bot.params.clone() };
+                let answer_schema = self.responder.persona.answer_schema.take();
+                let params = bot.params.clone();
+                self.responder.persona = Persona { prompt, params, answer_schema };
                 self.info.bot = Some(name.clone());
                 self.send_info().await;
                 self.notify(Notice::info(words::BOT_SET.with("name", name))).await;

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::JoinHandle;
 
@@ -243,9 +244,11 @@ pub struct Security {
     pub trust: trust::TrustPrompt,
 }
 
-/// The bot's part of the system prompt and its sampling.
+/// The bot's part of the system prompt and its sampling, and the form of the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Persona {
     pub prompt: Option<String>,
     pub params: Params,
+    /// The JSON Schema that the final answer has to fit.
+    pub answer_schema: Option<Arc<Value>>,
 }

@@ -11,11 +11,11 @@ use super::prompt_expansion::{self, AfterExpansion};
 use super::skill_tool;
 use super::state::{self, Session};
 use super::summarizer::Summarizer;
-use super::system_prompts::SystemPrompts;
+use super::system_prompts::{SystemPrompts, answer_section};
 use super::turn_clock::TurnClock;
-use super::turn_context::TurnContext;
+use super::turn_context::{TurnContext, bounds_of_model};
 use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
-use super::turn_scope::{InstructionsCheck, StepJudge, TurnScope, bounds_of_model};
+use super::turn_scope::{InstructionsCheck, StepJudge, TurnScope};
 use super::user_input::UserInput;
 use super::{script_tool, shell_turn};
 use crate::agent::turn::TurnStart;
@@ -204,10 +204,12 @@ impl Session {
             fallbacks: self.responder.connected.fallbacks.iter().cloned().collect(),
             params: self.responder.persona.params.clone(),
             effort: self.responder.effort,
+            answer_schema: self.responder.persona.answer_schema.clone(),
             system: self.system_prompts(),
             history: Arc::clone(&self.conversation.history),
             instructions: Arc::clone(&self.instructions),
             summarizer: self.summarizer(),
+            prompt_size: self.responder.connected.model.prompt_size(),
             bounds: self.request_bounds(),
             usual_bounds: self.bounds,
             user_notes: self.user_notes.clone(),
@@ -282,7 +284,8 @@ impl Session {
             bot: self.responder.persona.prompt.clone(),
             tools: self.toolbox(),
             sections: script_tool::with_script_section(skills, &self.model_scripts())
-                + &self.plugin_section(),
+                + &self.plugin_section()
+                + &answer_section(self.responder.persona.answer_schema.as_deref()),
         }
     }
 }

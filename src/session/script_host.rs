@@ -378,6 +378,8 @@ impl ScriptHost for SessionScriptHost {
                 Ok(
                     Chunk::Retrying { .. }
                     | Chunk::Restart
+                    | Chunk::CallProgress { .. }
+                    | Chunk::Paused
                     | Chunk::Gap
                     | Chunk::Notice(_)
                     | Chunk::SealedText(_)

@@ -70,6 +70,7 @@ impl TurnScope {
             context.fallbacks = new.fallbacks;
             context.effort = new.effort;
             context.bounds = new.bounds;
+            context.prompt_size = new.prompt_size;
         }
         if unread.has_other_tools {
             context.tools = new.tools;
@@ -84,7 +85,7 @@ impl TurnScope {
             max_steps,
             check,
             spend_limits,
-            dialect: self.context.model.dialect(),
+            dialect: unread.has_other_model.then(|| self.context.model.dialect()),
             is_small_model: self.context.model.is_small(),
         }
     }

@@ -1,9 +1,22 @@
 //! The system prompt of a turn, in the form that suits the model that answers.
 
+use serde_json::Value;
+
 use crate::context::system::{self, SystemFacts};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Dialect, PromptSize};
 use avocet_tools::{Tool, Toolbox};
+
+/// Tells the form of the answer in words: a server may not hold the model to it, and in the JSON
+/// dialect the answer is a text inside of a reply.
+pub(super) fn answer_section(schema: Option<&Value>) -> String {
+    schema.map_or_else(String::new, |schema| {
+        format!(
+            "\n\nYour final answer (in a chat reply its message) is only one JSON value that fits \
+             this JSON Schema, without a word or a fence around it:\n{schema}"
+        )
+    })
+}
 
 /// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;

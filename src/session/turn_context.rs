@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Fallback;
@@ -15,11 +16,24 @@ use avocet_config::extensions::ExtensionSet;
 use avocet_config::project_instructions::ProjectInstructions;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::Budget;
-use avocet_core::protocol::{Dialect, Effort, Params};
+use avocet_core::protocol::{Dialect, Effort, Params, PromptSize};
 use avocet_model::Model;
 use avocet_safety::redact::Redactor;
 use avocet_store::Store;
 use avocet_tools::Toolbox;
+
+/// The window of a model that calls tools and of which nothing is known, in tokens.
+const WINDOW: usize = 128_000;
+
+/// The limits of a request to this model.
+pub fn bounds_of_model(model: &dyn Model, usual: Bounds) -> Bounds {
+    let window = model.window().and_then(|tokens| usize::try_from(tokens).ok());
+    match (model.dialect(), window) {
+        (Dialect::Json, None) => usual,
+        (Dialect::Json, Some(window)) => Bounds::for_json(window),
+        (Dialect::Tools, window) => Bounds::for_tools(window.unwrap_or(WINDOW)),
+    }
+}
 
 /// The data that stays the same throughout a turn.
 #[derive(Clone)]
@@ -29,10 +43,14 @@ pub struct TurnContext {
     pub fallbacks: VecDeque<Fallback>,
     pub params: Params,
     pub effort: Option<Effort>,
+    /// The JSON Schema that the final answer has to fit.
+    pub answer_schema: Option<Arc<Value>>,
     pub system: SystemPrompts,
     pub history: Arc<History>,
     pub instructions: Arc<ProjectInstructions>,
     pub summarizer: Summarizer,
+    /// Which prompt the model gets: the same in all requests of a turn.
+    pub prompt_size: PromptSize,
     pub bounds: Bounds,
     /// The same, whatever the model.
     pub usual_bounds: Bounds,
@@ -56,6 +74,12 @@ pub struct TurnContext {
 }
 
 impl TurnContext {
+    /// Goes on with what is known of the model by now.
+    pub fn fit_to_model(&mut self) {
+        self.prompt_size = self.model.prompt_size();
+        self.bounds = bounds_of_model(&*self.model, self.usual_bounds);
+    }
+
     /// The limits of a request in this dialect.
     pub fn bounds_for(&self, dialect: Dialect) -> Bounds {
         if self.bounds.dialect == dialect {

@@ -8,8 +8,9 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::Fallback;
+use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::turn_scope::{TurnScope, bounds_of_model};
+use super::turn_scope::TurnScope;
 use super::{script_tool, skill_tool};
 use crate::agent::TurnSettings;
 use crate::agent::drive::drive;
@@ -62,8 +63,8 @@ impl Host for TurnScope {
             };
             self.emit(Event::Notice(Notice::warning(say))).await;
             if let Ok(model) = model {
-                self.context.bounds = bounds_of_model(&*model, self.context.usual_bounds);
                 self.context.model = model;
+                self.context.fit_to_model();
                 return Some(self.context.model.dialect());
             }
         }
@@ -152,7 +153,7 @@ impl TurnScope {
             has_asked = self.prepare().await;
             self.warn_of_omitted_words(turn).await;
         }
-        let size = self.context.model.prompt_size();
+        let size = self.context.prompt_size;
         let system = self.context.system.text(call.dialect, size);
         let system = self.context.redactor.mask(&system);
         let bounds = self.context.bounds_for(call.dialect);
@@ -173,7 +174,10 @@ impl TurnScope {
             (Dialect::Json, PromptSize::Short) => {
                 (Some(reply::shared_short_schema()), Arc::default())
             }
-            (Dialect::Tools, _) => (None, self.context.tools.schemas(self.context.model.name())),
+            (Dialect::Tools, _) => (
+                self.context.answer_schema.clone(),
+                self.context.tools.schemas(self.context.model.name()),
+            ),
         };
         let request = Request {
             messages,
@@ -191,7 +195,7 @@ impl TurnScope {
         }
         self.send_in_background(vec![Event::ReplyStarted]);
         let stream = self.context.model.stream(request);
-        let reply = self.read_stream(stream, call.dialect).await?;
+        let reply = self.read_stream(stream).await?;
         // The steps it proposes are judged next.
         self.await_sandbox_status().await;
         let usage = reply.usage.plus(std::mem::take(&mut self.extra_usage));
@@ -200,8 +204,17 @@ impl TurnScope {
 
     /// Lets the model decide until the turn ends.
     pub(super) async fn drive(mut self, start: TurnStart) -> FinishedTurn {
-        let start = TurnStart { next_step: self.next_step, ..start };
         let cancel = self.context.cancel.clone();
+        let model = std::sync::Arc::clone(&self.context.model);
+        // A turn that is stopped meanwhile does not wait.
+        let _stopped = cancel.run_until_cancelled(model.wait_for_facts()).await;
+        self.context.fit_to_model();
+        let start = TurnStart {
+            next_step: self.next_step,
+            dialect: model.dialect(),
+            is_small_model: model.is_small(),
+            ..start
+        };
         let TurnResult { ending, mut record, usage, next_step } =
             drive(Turn::new(start), &mut self, cancel).await;
         self.keep_as_sent(&mut record);
@@ -213,14 +226,14 @@ impl TurnScope {
     async fn read_stream(
         &mut self,
         mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
-        dialect: Dialect,
     ) -> Result<ModelReply, ModelError> {
-        // What is not inside JSON is shown as it is.
-        let mut growing = (dialect == Dialect::Json).then(GrowingReply::default);
+        // What is not inside JSON is shown as it is. A model that is offered tools may answer in
+        // JSON as well.
+        let mut growing = GrowingReply::default();
         let is_small = self.context.model.is_small();
         let mut limit = ReplyLimit { is_small, ..ReplyLimit::default() };
         loop {
-            if let Some(cut) = limit.reached(&self.answer, growing.as_ref()) {
+            if let Some(cut) = limit.reached(&self.answer, &growing) {
                 // Dropping the stream frees the server.
                 self.answer.cut = cut;
                 break;
@@ -273,13 +286,10 @@ impl TurnScope {
         error.is_mended_elsewhere() && !self.context.fallbacks.is_empty()
     }
 
-    async fn handle_chunk(&mut self, chunk: Chunk, growing: &mut Option<GrowingReply>) {
+    async fn handle_chunk(&mut self, chunk: Chunk, growing: &mut GrowingReply) {
         match &chunk {
             Chunk::Text(text) => {
-                let shown = match growing {
-                    Some(growing) => growing.push(text),
-                    None => text.clone(),
-                };
+                let shown = growing.push(text);
                 if !shown.is_empty() {
                     self.outbox.gather(Event::Delta { text: shown });
                 }
@@ -294,14 +304,17 @@ impl TurnScope {
             Chunk::Notice(say) => {
                 self.outbox.send(Event::Notice(Notice::warning(say.clone()))).await;
             }
+            Chunk::CallProgress { name, bytes } => {
+                let (name, bytes) = (name.clone(), *bytes);
+                self.outbox.send(Event::CallProgress { name, bytes }).await;
+            }
             Chunk::Restart => {
-                if let Some(growing) = growing {
-                    *growing = GrowingReply::default();
-                }
+                *growing = GrowingReply::default();
                 self.outbox.flush().await;
                 self.outbox.send(Event::ReplyStarted).await;
             }
             Chunk::Gap
+            | Chunk::Paused
             | Chunk::SealedText(_)
             | Chunk::SealedThought(_)
             | Chunk::Call(_)
@@ -334,10 +347,10 @@ impl ReplyLimit {
     fn reached(
         &mut self,
         reply: &ModelReply,
-        growing: Option<&GrowingReply>,
+        growing: &GrowingReply,
     ) -> Option<Option<Truncation>> {
         let size: usize = reply.blocks.iter().map(ContentBlock::len).sum();
-        if self.deadline.is_none() && growing.is_some_and(GrowingReply::is_chat_complete) {
+        if self.deadline.is_none() && growing.is_chat_complete() {
             self.deadline = Some(Instant::now() + AFTER_MESSAGE);
             self.most = size + BYTES_AFTER_MESSAGE;
         }

@@ -14,31 +14,16 @@ use super::turn_context::TurnContext;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
 use crate::context::history::TurnRecord;
 use crate::context::turn_compaction::{TurnCompaction, TurnIndex};
-use crate::context::window::Bounds;
 use avocet_config::project_instructions::ProjectInstructions;
 use avocet_core::protocol::{
-    ApprovalMode, Ask, AskId, Decision, Dialect, Event, Question, SandboxStatus, StepQuestion,
-    TrustOffer, TurnOrigin, TurnOutcome, Usage,
+    ApprovalMode, Ask, AskId, Decision, Event, Question, SandboxStatus, StepQuestion, TrustOffer,
+    TurnOrigin, TurnOutcome, Usage,
 };
-use avocet_model::Model;
 use avocet_model::ModelReply;
 use avocet_safety::{self as safety, Machine, Policy, PolicyContext, ToolRestriction, Workspace};
 
 /// A check of the project instructions; `None` in it: they have not changed.
 pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
-
-/// The window of a model that calls tools and of which nothing is known, in tokens.
-const WINDOW: usize = 128_000;
-
-/// The limits of a request to this model.
-pub fn bounds_of_model(model: &dyn Model, usual: Bounds) -> Bounds {
-    let window = model.window().and_then(|tokens| usize::try_from(tokens).ok());
-    match (model.dialect(), window) {
-        (Dialect::Json, None) => usual,
-        (Dialect::Json, Some(window)) => Bounds::for_json(window),
-        (Dialect::Tools, window) => Bounds::for_tools(window.unwrap_or(WINDOW)),
-    }
-}
 
 /// A running turn.
 pub struct TurnScope {

@@ -10,7 +10,9 @@ use super::symbols::{DONE, SPINNER};
 use super::theme::Theme;
 use super::{Millis, text};
 use avocet_core::i18n::{Lang, context, screen as words};
+use avocet_core::protocol::reply::{tool_name, wire_name};
 use avocet_core::protocol::{Event, Step, Tier};
+use avocet_core::text::size;
 
 /// The time between two frames of the spinner: eight per second; without motion only the seconds
 /// change.
@@ -41,6 +43,11 @@ enum ActivityKind {
     Idle,
     Thinking,
     Writing,
+    /// A long call of a tool is on its way.
+    Calling {
+        tool: String,
+        bytes: usize,
+    },
     Running {
         command: String,
         tier: Tier,
@@ -141,6 +148,9 @@ impl Activity {
             }
             Event::StepFinished(_) | Event::Replied(_) => ActivityKind::Thinking,
             Event::Delta { .. } => ActivityKind::Writing,
+            Event::CallProgress { name, bytes } => {
+                ActivityKind::Calling { tool: tool_name(&wire_name(name)), bytes: *bytes }
+            }
             Event::Retrying { attempt, of, wait_ms, why: _ } => {
                 ActivityKind::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
             }
@@ -191,9 +201,14 @@ impl Activity {
     }
 
     fn set_kind(&mut self, doing: ActivityKind, now: Millis) {
-        if self.doing != doing {
-            (self.doing, self.since) = (doing, now);
+        let grows = matches!(
+            (&self.doing, &doing),
+            (ActivityKind::Calling { .. }, ActivityKind::Calling { .. })
+        );
+        if self.doing != doing && !grows {
+            self.since = now;
         }
+        self.doing = doing;
     }
 
     /// The activity and its seconds; empty while idle.
@@ -203,6 +218,13 @@ impl Activity {
             ActivityKind::Asking => (words::DOING_ASKING.text(lang).to_owned(), theme.warn),
             ActivityKind::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
             ActivityKind::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
+            ActivityKind::Calling { tool, bytes } => (
+                words::DOING_CALLING
+                    .with("tool", tool.clone())
+                    .with("size", size(*bytes))
+                    .text(lang),
+                theme.accent,
+            ),
             ActivityKind::Repairing => (words::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
             ActivityKind::Compacting => (context::COMPACTING.text(lang).to_owned(), theme.accent),
             ActivityKind::Stopping => (words::DOING_STOPPING.text(lang).to_owned(), theme.warn),
@@ -288,6 +310,21 @@ mod tests {
         assert_eq!(activity.next_wakeup(14_120), Some(14_200));
         assert_eq!((line(&activity, 14_300).width(), activity.next_wakeup(14_300)), (0, None));
         assert_eq!(after_a_turn(false, 400).next_wakeup(400), None, "a short turn just ends");
+    }
+
+    #[test]
+    fn a_long_call_shows_its_tool_and_its_size_while_it_grows() {
+        let mut activity = Activity::new(true);
+        let text = String::new();
+        activity.apply(&Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed }, 0);
+        for (bytes, now) in [(2_048, 1_000), (51_200, 4_000)] {
+            activity.apply(&Event::CallProgress { name: "file_write".into(), bytes }, now);
+        }
+        let line = line(&activity, 4_000).to_string();
+        assert!(
+            line.contains("file.write") && line.contains("50") && line.contains("3 s"),
+            "{line}"
+        );
     }
 
     #[test]

@@ -570,6 +570,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         | SessionEvent::Rendered { .. }
         | SessionEvent::Delta { .. }
         | SessionEvent::ReasoningDelta { .. }
+        | SessionEvent::CallProgress { .. }
         | SessionEvent::ScriptMessage { .. }
         | SessionEvent::Retrying { .. }
         | SessionEvent::Repairing { .. }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::bench::TestDir;
 use crate::support::server::{Reply, Server, delta, event, finish, nobody};
 
-/// A model that calls tools, and one of which nothing is known.
+/// A model that calls tools, and one that is spoken to in JSON.
 const FIRST: &str = "gpt-4o";
 const OTHER: &str = "own-model";
 
@@ -18,7 +18,7 @@ fn settings(bench: &TestDir, first: &str, other: &str, more: &str) {
         "[profiles.default]\nbase_url = \"{first}\"\nprovider = \"openai\"\nhigh = \"{FIRST}\"\n\
          api_key_env = \"FIRST_KEY\"\nfallback = [\"other\"]\n\
          [profiles.other]\nbase_url = \"{other}\"\nprovider = \"openai\"\nhigh = \"{OTHER}\"\n\
-         api_key_env = \"OTHER_KEY\"\n{more}"
+         api_key_env = \"OTHER_KEY\"\ndialect = \"json\"\n{more}"
     ));
 }
 

@@ -813,7 +813,12 @@ fn an_answer_is_checked_against_a_schema() {
     };
     let good = bench.script(&[&reply(r#"{"name":"avocet"}"#)]);
     exits(&bench.run(&["--model", &good, "--output-schema", schema, "-p", "name"]), 0);
-    let bad = bench.script(&[&reply(r#"{"name":7}"#)]);
+    let wrong = reply(r#"{"name":7}"#);
+    let mended = bench.script(&[&wrong, &reply(r#"{"name":"avocet"}"#)]);
+    let output = bench.run(&["--model", &mended, "--output-schema", schema, "-p", "name"]);
+    exits(&output, 0);
+    assert_eq!(out(&output).trim(), r#"{"name":"avocet"}"#);
+    let bad = bench.script(&[&wrong, &wrong]);
     let output = bench.run(&["--model", &bad, "--output-schema", schema, "-p", "name"]);
     exits(&output, 1);
     assert!(err(&output).contains("name"), "{}", err(&output));
@@ -1210,4 +1215,24 @@ fn a_message_whose_file_needs_approval_is_not_sent_and_says_how_to_approve_it() 
     let secret = bench.run(&["--model", &model, "-p", "look at @.env"]);
     exits(&secret, 3);
     assert!(err(&secret).contains("--approve-secrets"), "{}", err(&secret));
+}
+
+#[test]
+fn a_pipe_that_stays_open_and_silent_is_said_and_not_waited_for() {
+    let bench = TestDir::new();
+    let reply = serde_json::json!({"type":"chat","message":"Hello.","data":{"format":"plain"}});
+    let script = bench.script(&[&reply.to_string()]);
+    let mut child = bench
+        .command(&["--model", &script, "-p", "hi"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let held = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(held);
+    exits(&output, 0);
+    assert_eq!(out(&output).trim(), "Hello.");
+    assert!(err(&output).contains("nothing comes"), "{}", err(&output));
 }

@@ -7,7 +7,7 @@ use avocet::protocol::Provider;
 use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
-use crate::support::server::{Reply, Server};
+use crate::support::server::{Reply, Server, event, finish};
 use crate::support::wait::wait_until;
 
 fn page(value: &Value) -> Reply {
@@ -117,13 +117,13 @@ fn ask(bench: &TestDir, server: &Server, model: &str, args: &[&str]) -> Output {
 }
 
 #[test]
-fn no_request_waits_for_what_the_server_says_of_its_model() {
+fn a_first_request_waits_only_a_moment_for_what_a_near_server_says_of_its_model() {
     let bench = TestDir::new();
     let pages = vec![("/v1/models", Reply::status(200).hang_after(0))];
     let server = Server::start_with_pages(vec![Reply::chat("Hello.")], pages);
     ask(&bench, &server, "own", &["-p", "hi"]);
     let sent = server.requests()[0].json();
-    assert!(sent.get("tools").is_none(), "nothing is known of it: {sent}");
+    assert!(sent["tools"].is_array(), "they are tried: {sent}");
     assert_eq!(sent["max_tokens"], 8_192, "an answer of a near server has an end");
 }
 
@@ -163,9 +163,67 @@ fn a_session_learns_what_the_server_says_and_remembers_it() {
 }
 
 #[test]
+fn the_first_request_already_fits_what_a_near_server_says_of_its_model() {
+    for tools in [true, false] {
+        let bench = TestDir::new();
+        let server = llama_cpp(vec![Reply::cmd("I look.", "pwd", &[]), Reply::chat("Hi.")], tools);
+        ask(&bench, &server, "own", &["-p", "hi"]);
+        let [first, second] = &server.requests()[..] else { panic!("two requests") };
+        let [first, second] = [first.json(), second.json()];
+        assert_eq!(first["tools"].is_array(), tools, "{first}");
+        assert!(first["max_tokens"].as_u64().is_some_and(|limit| limit <= 4_096), "{first}");
+        for part in ["tools", "response_format", "max_tokens"] {
+            assert_eq!(first[part], second[part], "{part}");
+        }
+        assert_eq!(first["messages"][0], second["messages"][0], "the system prompt");
+    }
+}
+
+#[test]
+fn a_refusal_of_tools_is_remembered_for_the_next_run_and_a_test_that_works_lifts_it() {
+    let bench = TestDir::new();
+    let refusal = json!({ "error": { "message": "this model does not support tools" } });
+    let call = json!({ "index": 0, "id": "a", "function": { "name": "ping", "arguments": "{\"word\":\"pong\"}" } });
+    let call = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] });
+    let works = Reply::events([event(&call), event(&finish("tool_calls"))]);
+    let says = || Reply::chat("Hello.");
+    let replies = vec![Reply::json(400, &refusal), says(), says(), works, says()];
+    let server = Server::start(replies);
+    ask(&bench, &server, "own", &["-p", "hi"]);
+    ask(&bench, &server, "own", &["-p", "hi"]);
+    let url = server.base_url();
+    let tested = bench.command(&["model", "test", "own", "--base-url", &url]).output().unwrap();
+    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stderr));
+    ask(&bench, &server, "own", &["-p", "hi"]);
+    let has_tools: Vec<bool> =
+        server.requests().iter().map(|sent| sent.json()["tools"].is_array()).collect();
+    assert_eq!(has_tools, [true, false, false, true, true]);
+}
+
+#[test]
+fn tools_are_tried_at_every_kind_of_server_with_a_model_of_unknown_name() {
+    for provider in ["openai", "openai-responses", "anthropic", "gemini", "ollama", "azure"] {
+        let bench = TestDir::new();
+        let refusal = json!({ "error": { "message": "stop here", "type": "x" } });
+        let pages = vec![("/api/show", page(&json!({}))), ("/api/ps", page(&json!({})))];
+        let server = Server::start_with_pages(vec![Reply::json(403, &refusal)], pages);
+        bench.settings(&format!(
+            "[profiles.default]\nprovider = \"{provider}\"\nbase_url = \"{}\"\nhigh = \"my-alias\"\n",
+            server.base_url().trim_end_matches("/v1")
+        ));
+        bench.command(&["-p", "hi"]).output().unwrap();
+        let sent = server.requests()[0].clone();
+        assert!(sent.json()["tools"].is_array(), "{provider}: {}", sent.body);
+        assert!(sent.body.len() <= 5_632, "{provider}: {} bytes", sent.body.len());
+    }
+}
+
+#[test]
 fn a_small_model_gets_the_short_prompt_its_schema_and_steady_sampling() {
     let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Hello.")]);
     let bench = TestDir::new();
+    let settings = "[models.\"SmolLM2*\"]\ntools = false\n";
+    bench.settings(settings);
     ask(&bench, &server, "SmolLM2-135M-Instruct", &["-p", "hi"]);
     let small = server.requests()[0].json();
     let system = small["messages"][0]["content"].as_str().unwrap();
@@ -177,7 +235,7 @@ fn a_small_model_gets_the_short_prompt_its_schema_and_steady_sampling() {
         (&json!(0.2), &json!(0.3), &json!(1_024))
     );
     let profile = format!(
-        "[profiles.default]\nbase_url = \"{}\"\nhigh = \"SmolLM2-135M-Instruct\"\nprompt = \"full\"\n",
+        "{settings}[profiles.default]\nbase_url = \"{}\"\nhigh = \"SmolLM2-135M-Instruct\"\nprompt = \"full\"\n",
         server.base_url()
     );
     bench.settings(&profile);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::bench::TestDir;
-use crate::support::server::{Reply, Server, delta, event, finish};
+use crate::support::server::{Reply, Server, delta, event, finish, nobody};
 
 const WORDS: &str = "Grüße aus dem Wald: 三只鹭, one heron 🐦 and the end.";
 
@@ -78,4 +78,23 @@ fn a_server_that_is_busy_is_asked_again() {
 #[test]
 fn a_server_that_fails_is_asked_again() {
     answers(vec![Reply::status(500), Reply::status(503), whole()], 3);
+}
+
+#[test]
+fn a_dead_proxy_is_named_and_no_proxy_for_all_hosts_is_honoured() {
+    let server = Server::start(vec![Reply::chat("Hi.")]);
+    // Another name of this machine, which does not look like it.
+    let url = server.base_url().replace("127.0.0.1", "0.0.0.0");
+    let proxy = nobody().replace("/v1", "");
+    let run = |bypassed: &str| {
+        let bench = TestDir::new();
+        let mut command = bench.command(&["--base-url", &url, "--model", "own", "-p", "hello"]);
+        command.env("http_proxy", &proxy).env("NO_PROXY", bypassed).output().unwrap()
+    };
+    let failed = run("");
+    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert_eq!(failed.status.code(), Some(5), "{said}");
+    assert!(said.contains(&format!("through the proxy {proxy}")), "{said}");
+    let done = run("*");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }

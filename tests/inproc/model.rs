@@ -362,9 +362,55 @@ async fn a_stream_that_ends_without_a_finish_reason_is_broken() {
     let finished = Reply::events([event(&delta("a")), event(&finish("stop"))]);
     let torn = Reply::events([event(&delta("a")), event(&finish("stop"))]).cut_after(2);
     let server = Server::start(vec![open, finished, torn]);
-    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Broken { .. }));
+    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Unended { .. }));
     assert_eq!(call(&client(&server)).await.last(), Some(&DONE));
     assert_eq!(call(&client(&server)).await.last(), Some(&DONE));
+}
+
+#[tokio::test]
+async fn a_text_that_twice_in_a_row_has_no_end_is_whole_and_half_a_call_never_is() {
+    let open = || Reply::events([event(&delta("It is three."))]);
+    let server = Server::start(vec![open(), open(), open()]);
+    let chunks: Vec<_> = patient(client(&server)).stream(restartable()).collect().await;
+    assert_eq!((kept(&chunks).as_str(), chunks.last()), ("It is three.", Some(&DONE)));
+    assert_eq!(server.requests().len(), 2);
+    let torn = || open().cut_after(1);
+    let server = Server::start(vec![open(), torn(), open(), open(), open()]);
+    let chunks: Vec<_> = patient(client(&server)).stream(restartable()).collect().await;
+    assert_eq!((chunks.last(), server.requests().len()), (Some(&DONE), 4), "in a row");
+    let function = json!({ "name": "f", "arguments": "{}" });
+    let begun = json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function }] });
+    let begun = json!({ "choices": [{ "index": 0, "delta": begun }] });
+    let half = || Reply::events([event(&delta("I look.")), event(&begun)]);
+    let server = Server::start((0..5).map(|_| half()).collect());
+    let chunks: Vec<_> = patient(client(&server)).stream(restartable()).collect().await;
+    assert!(matches!(fault(&chunks), ModelError::Broken { .. }), "{chunks:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_the_server_paused_goes_on_as_one() {
+    let part = |text: &str, end: &str, tokens: u64| {
+        let delta = json!({ "type": "text_delta", "text": text });
+        let usage = json!({ "input_tokens": tokens, "output_tokens": tokens });
+        Reply::events([
+            event(&json!({ "type": "message_start", "message": { "usage": usage } })),
+            event(&json!({ "type": "content_block_delta", "index": 0, "delta": delta })),
+            event(&json!({ "type": "message_delta", "delta": { "stop_reason": end } })),
+            event(&json!({ "type": "message_stop" })),
+        ])
+    };
+    let server = Server::start(vec![part("One, ", "pause_turn", 3), part("two.", "end_turn", 4)]);
+    let provider = Some(avocet::protocol::Provider::Anthropic);
+    let model = HttpModel::new(Endpoint { provider, ..endpoint(server.base_url()) }).unwrap();
+    let chunks: Vec<_> = patient(model).stream(restartable()).collect().await;
+    assert_eq!((text(&chunks).as_str(), chunks.last()), ("One, two.", Some(&DONE)));
+    let usage = chunks.iter().rev().find_map(|chunk| match chunk {
+        Ok(Chunk::Usage(usage)) => Some(usage.input_tokens),
+        _ => None,
+    });
+    assert_eq!(usage, Some(7), "both parts are paid for");
+    let back = server.requests()[1].json();
+    assert_eq!(back["messages"][1]["content"][0]["text"], "One, ");
 }
 
 #[tokio::test]

@@ -406,12 +406,24 @@ fn an_answer_that_matches_the_schema_is_printed_as_json() {
 }
 
 #[test]
-fn an_answer_that_violates_the_schema_is_an_error() {
-    let ran = play(&schema(NUMBER), vec![replied("{\"n\":\"one\"}"), ended(TurnOutcome::Done)]);
+fn an_answer_that_violates_the_schema_is_asked_for_once_more_with_what_is_wrong() {
+    let wrong = [replied("There is one."), ended(TurnOutcome::Done)];
+    let right = [replied("{\"n\":1}"), ended(TurnOutcome::Done)];
+    let ran = play(&schema(NUMBER), wrong.into_iter().chain(right).collect());
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "{\"n\":1}\n"));
+    let asked = |op: &Op| matches!(op, Op::Submit { text } if text.contains("not JSON"));
+    assert_eq!(ran.ops.iter().filter(|op| asked(op)).count(), 1, "{:?}", ran.ops);
+}
+
+#[test]
+fn an_answer_that_violates_the_schema_twice_is_an_error() {
+    let wrong = || [replied("{\"n\":\"one\"}"), ended(TurnOutcome::Done)];
+    let ran = play(&schema(NUMBER), wrong().into_iter().chain(wrong()).collect());
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Failed, ""));
     assert!(ran.err.contains("`/n`") && ran.err.contains("integer"), "{}", ran.err);
     let options = Options { json: true, ..schema(NUMBER) };
-    let ran = play(&options, vec![replied("{}"), ended(TurnOutcome::Done)]);
+    let events = [replied("{}"), ended(TurnOutcome::Done), replied("{}"), ended(TurnOutcome::Done)];
+    let ran = play(&options, events.into());
     assert_eq!(ran.exit, Exit::Failed);
     assert!(ran.err.contains("error: "), "{}", ran.err);
 }

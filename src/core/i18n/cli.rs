@@ -69,6 +69,8 @@ words! { "cli":
     NO_TEXT_FILE: "it is not a text file of at most 1 MiB", "它不是不超过 1 MiB 的文本文件";
     SCHEMA_WRONG: "{file} is not a usable JSON Schema: {why}", "{file} 不是可用的 JSON Schema：{why}";
     ANSWER_NO_JSON: "The answer is not JSON: {why}.", "回答不是 JSON：{why}。";
+    ANSWER_AGAIN: "{why} It is asked for once more.", "{why} 现在再请求一次。";
+    ANSWER_REPAIR: "{why} Give your final answer again: only one JSON value that fits the schema.", "{why} 请重新给出最终回答：只给一个符合模式的 JSON 值。";
     ANSWER_MISFIT: "The answer does not match the schema at `{path}`: {why}.", "回答在 `{path}` 处不符合模式：{why}。";
 
     // config

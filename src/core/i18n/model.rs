@@ -29,6 +29,7 @@ words! { "model":
     REDIRECTED: "{url} redirects to {to}. The key is not sent there automatically; set `base_url` to the new address if you trust it.", "{url} 指向 {to}。密钥不会自动发往那里；若信任它，请把 `base_url` 改为新地址。";
     UNREACHABLE: "Cannot reach {url}: {why}. Check that the server is running and that `base_url` is right.", "无法连接 {url}：{why}。请确认服务器正在运行，且 `base_url` 正确。";
     CLIENT: "This machine cannot make connections: {why}.", "这台机器无法建立连接：{why}。";
+    PROXY_DEAD: "Cannot reach {url} through the proxy {proxy}. Check that the proxy is running, or leave it out with `NO_PROXY`.", "无法通过代理 {proxy} 连接 {url}。请确认代理正在运行，或用 `NO_PROXY` 绕过它。";
     STALLED: "{url} sent nothing for {seconds} s. Try again, or allow more time with `idle_timeout`.", "{url} 已有 {seconds} 秒没有发送任何内容。请重试，或用 `idle_timeout` 放宽时限。";
     BROKEN: "The connection to {url} broke before the answer was complete. Try again.", "与 {url} 的连接在回答完成之前中断。请重试。";
     WEB_PAGE: "{url} answered with a web page, not with a model's answer. Check `base_url`: it usually ends in /v1.", "{url} 返回的是网页，而不是模型的回答。请检查 `base_url`，它通常以 /v1 结尾。";

@@ -121,6 +121,7 @@ words! { "screen":
     // screen: activity
     DOING_THINKING: "Thinking", "思考中";
     DOING_WRITING: "Answering", "回答中";
+    DOING_CALLING: "Writing {tool}, {size}", "正在写 {tool}，{size}";
     DOING_RUNNING: "Running {command}", "正在运行 {command}";
     DOING_ASKING: "Waiting for your decision", "等待你的决定";
     DOING_RETRYING: "Trying again in {seconds} s, {attempt} of {of}", "{seconds} 秒后重试，第 {attempt}/{of} 次";

@@ -50,6 +50,11 @@ pub enum Event {
     ReasoningDelta {
         text: String,
     },
+    /// A long call of a tool is growing.
+    CallProgress {
+        name: String,
+        bytes: usize,
+    },
     /// A message of a script's author, as it was sent to a model.
     ScriptMessage {
         role: String,

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
@@ -23,13 +24,29 @@ pub fn build_client(connect: Duration, url: &Url) -> reqwest::Result<Client> {
             .user_agent(concat!("avocet/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect)
             .redirect(redirect::Policy::none());
-        match (is_loopback(url), url.scheme() == "http") {
-            (true, true) => builder.no_proxy().tls_certs_only([]),
-            (true, false) => builder.no_proxy(),
-            (false, _) => builder,
+        match (proxy_of(url), url.scheme() == "http") {
+            (None, true) => builder.no_proxy().tls_certs_only([]),
+            (None, false) => builder.no_proxy(),
+            (Some(_), _) => builder,
         }
     };
     builder().build().or_else(|_| with_own_roots(builder()).build())
+}
+
+/// The proxy that requests to this address go through, without its user and password, if the
+/// environment names one.
+pub fn proxy_of(url: &Url) -> Option<String> {
+    if is_loopback(url) {
+        return None;
+    }
+    let matcher = Matcher::from_system();
+    // `NO_PROXY=*` means every host; the matcher takes it for every name, and not for addresses.
+    let any_name = format!("{}://any.invalid", url.scheme());
+    matcher.intercept(&any_name.parse().ok()?)?;
+    let intercept = matcher.intercept(&url.as_str().parse().ok()?)?;
+    let proxy = intercept.uri();
+    let port = proxy.port_u16().map_or_else(String::new, |port| format!(":{port}"));
+    Some(format!("{}://{}{port}", proxy.scheme_str()?, proxy.host()?))
 }
 
 /// Compiled in are only the keys and names of the certificates, half of their size.

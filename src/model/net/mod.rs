@@ -8,7 +8,7 @@ mod form;
 mod http;
 mod websocket;
 
-pub use client::{build_client, is_loopback, retry_after};
+pub use client::{build_client, is_loopback, proxy_of, retry_after};
 pub use form::{MultipartField, form};
 pub use http::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 pub use websocket::{SocketEvent, WebSocket};

@@ -200,7 +200,16 @@ impl AnswerReader {
     pub fn close(&mut self) -> Result<(), ModelError> {
         self.fail_if_foreign()?;
         if self.answer.is_open() {
-            return Err(ModelError::Broken { url: self.url.clone() });
+            // Calls that are passed on only at the end of an answer may lack a part.
+            self.reader.end(&mut self.answer);
+            let has_calls = self.answer.chunks.iter().any(|chunk| matches!(chunk, Chunk::Call(_)));
+            let url = self.url.clone();
+            self.answer.chunks.clear();
+            return Err(if has_calls || self.invalid_count > 0 {
+                ModelError::Broken { url }
+            } else {
+                ModelError::Unended { url }
+            });
         }
         self.finish();
         Ok(())

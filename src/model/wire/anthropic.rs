@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::calls::{id_for_wire, new_call};
 use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
-    text_at,
+    mark_kept, text_at,
 };
-use crate::Effort;
+use crate::{Chunk, Effort};
 use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
 
 #[derive(Debug)]
@@ -48,25 +48,24 @@ impl WireFormat for Messages {
         let wanted = request.params.max_tokens.unwrap_or(usual);
         let answer = wanted.min(most.saturating_sub(thinking.budget()).max(LEAST));
         let limit = answer.saturating_add(thinking.budget());
+        let mut turns = messages(call, thinking != Thinking::Off);
+        let mut system = json!({ "type": "text", "text": system(&request.messages) });
         let mut body = json!({
             "model": call.model,
             "max_tokens": limit,
-            "messages": messages(call, thinking != Thinking::Off),
+            "messages": null,
             "stream": true,
         });
-        let kept = json!({ "type": "ephemeral" });
-        let marks_cache = call.features.marks_cache();
-        if marks_cache {
+        if call.features.marks_cache() {
             // The last block of each request is kept, so that the next one continues it.
-            body["cache_control"] = kept.clone();
+            mark_kept(&mut body);
+            mark_kept(&mut system);
+            mark_ends(&mut turns);
         }
-        let system = system(&request.messages);
-        if !system.is_empty() {
-            let mut block = json!({ "type": "text", "text": system });
-            if marks_cache {
-                block["cache_control"] = kept;
-            }
-            body["system"] = json!([block]);
+        let turn = |(role, content)| json!({ "role": role, "content": content });
+        body["messages"] = turns.into_iter().map(turn).collect();
+        if !text_at(&system, "text").is_empty() {
+            body["system"] = json!([system]);
         }
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(|tool| {
@@ -80,6 +79,12 @@ impl WireFormat for Messages {
         }
         params(call, thinking, &mut body);
         thinking.write(&mut body);
+        // Without tools the words of the prompt say what form an answer has.
+        if !request.tools.is_empty()
+            && let Some(schema) = call.features.schema(request)
+        {
+            body["output_config"]["format"] = json!({ "type": "json_schema", "schema": schema });
+        }
         body
     }
 
@@ -142,7 +147,7 @@ impl Thinking {
             Thinking::Adaptive(effort) => {
                 let effort = effort.max(Effort::Low);
                 body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
-                body["output_config"] = json!({ "effort": effort });
+                body["output_config"]["effort"] = json!(effort);
             }
         }
     }
@@ -178,8 +183,24 @@ fn system(messages: &[Message]) -> String {
     systems.map(|message| message.text()).collect::<Vec<_>>().join("\n\n")
 }
 
+/// Marks where this request and the one before it end. The server looks for what it kept only a few
+/// blocks before a mark, and a reply may have more calls than that.
+fn mark_ends(turns: &mut [(Role, Vec<Value>)]) {
+    let ends = turns.iter_mut().rev().filter(|(role, _)| *role == Role::User);
+    for (back, (_, blocks)) in ends.take(2).enumerate() {
+        let last = blocks.len().saturating_sub(1);
+        // What follows the results may be gone in the next request.
+        let at = blocks.iter().rposition(|block| text_at(block, "type") == "tool_result");
+        let at = at.unwrap_or(last);
+        // The very last block is marked by the request itself.
+        if let Some(block) = blocks.get_mut(at).filter(|_| back > 0 || at < last) {
+            mark_kept(block);
+        }
+    }
+}
+
 /// Roles alternate, and the last message is the user's: an answer that only began is not taken.
-fn messages(call: &WireCall<'_>, thinks: bool) -> Value {
+fn messages(call: &WireCall<'_>, thinks: bool) -> Vec<(Role, Vec<Value>)> {
     let mut wire: Vec<(Role, Vec<Value>)> = Vec::new();
     for message in &call.request.messages {
         if message.role == Role::System {
@@ -195,11 +216,10 @@ fn messages(call: &WireCall<'_>, thinks: bool) -> Value {
     if wire.last().is_none_or(|(role, _)| *role == Role::Assistant) {
         wire.push((Role::User, vec![json!({ "type": "text", "text": "Go on." })]));
     }
-    let message = |(role, content)| json!({ "role": role, "content": content });
-    wire.into_iter().map(message).collect()
+    wire
 }
 
-/// Thinking first, results first.
+/// Results first; all else in the order it came: thoughts between calls belong between them.
 fn blocks(call: &WireCall<'_>, message: &Message, thinks: bool) -> Vec<Value> {
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     let has_calls = message.calls().next().is_some();
@@ -210,7 +230,7 @@ fn blocks(call: &WireCall<'_>, message: &Message, thinks: bool) -> Vec<Value> {
                 rest.push(json!({ "type": "text", "text": text }));
             }
             ContentBlock::Reasoning(_) => {
-                first.extend(thinking_block(call, block).filter(|_| thinks && has_calls));
+                rest.extend(thinking_block(call, block).filter(|_| thinks && has_calls));
             }
             ContentBlock::ToolCall(made) => rest.push(json!({
                 "type": "tool_use",
@@ -348,8 +368,10 @@ impl MessagesReader {
             Some((_, Block::Thinking { signature })) => {
                 signature.push_str(text_at(delta, "signature"));
             }
-            Some((_, Block::ToolUse { pieces, .. })) => {
-                pieces.push_str(text_at(delta, "partial_json"));
+            Some((_, Block::ToolUse { name, pieces, .. })) => {
+                let more = text_at(delta, "partial_json");
+                pieces.push_str(more);
+                answer.grow_call(name, pieces.len(), more.len());
             }
             None => {}
         }
@@ -390,6 +412,10 @@ impl MessagesReader {
     fn stop(&mut self, delta: &Value, answer: &mut Answer) {
         self.cut = match text_at(delta, "stop_reason") {
             "" => return,
+            "pause_turn" => {
+                answer.chunks.push_back(Chunk::Paused);
+                None
+            }
             "max_tokens" | "model_context_window_exceeded" => Some(Truncation::Length),
             "refusal" => Some(Truncation::Filtered),
             _ => None,

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::format::{arguments_object, text_at};
+use super::format::{Answer, arguments_object, text_at};
 use avocet_core::protocol::reply::wire_name;
 use avocet_core::protocol::{ContentBlock, Message, Opaque, ToolCall};
 
@@ -34,7 +34,7 @@ impl Piece {
 
 impl CallPieces {
     /// Adds a piece as chat completions write it: `{index, id, function: {name, arguments}}`.
-    pub fn push(&mut self, piece: &Value) {
+    pub fn push(&mut self, piece: &Value, answer: &mut Answer) {
         let function = piece.get("function").unwrap_or(piece);
         let (id, name) = (text_at(piece, "id"), text_at(function, "name"));
         let (more, is_whole) = arguments(function.get("arguments"));
@@ -53,13 +53,16 @@ impl CallPieces {
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
-        if call.name.is_empty() {
+        if call.name.is_empty() || name.starts_with(&call.name) {
             name.clone_into(&mut call.name);
+        } else if name != call.name {
+            call.name.push_str(name);
         }
         if is_whole {
             call.arguments = more;
         } else {
             call.arguments.push_str(&more);
+            answer.grow_call(&call.name, call.arguments.len(), more.len());
         }
     }
 
@@ -76,7 +79,12 @@ impl CallPieces {
         }?;
         let call = self.calls.get(at)?;
         let other_id = !id.is_empty() && !call.id.is_empty() && call.id != id;
-        let other_name = !name.is_empty() && !call.name.is_empty() && call.name != name;
+        // A name may come in pieces, before the first of the arguments.
+        let continues = call.arguments.is_empty()
+            && more.is_empty()
+            && if id.is_empty() { index.is_some() } else { call.id == id };
+        let other_name =
+            !name.is_empty() && !call.name.is_empty() && call.name != name && !continues;
         let again = !name.is_empty() && more.trim_start().starts_with('{') && call.is_complete();
         (!other_id && !other_name && !again).then_some(at)
     }
@@ -164,7 +172,7 @@ mod tests {
 
     fn gather(pieces: &[Value]) -> Vec<(String, String, String)> {
         let mut calls = CallPieces::default();
-        pieces.iter().for_each(|piece| calls.push(piece));
+        pieces.iter().for_each(|piece| calls.push(piece, &mut Answer::default()));
         let calls = calls.take(&mut HashSet::new());
         calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
     }
@@ -216,6 +224,21 @@ mod tests {
     }
 
     #[test]
+    fn a_name_may_come_in_pieces() {
+        let piece = |id: &str, name: &str, arguments: &str| json!({ "index": 0, "id": id, "function": { "name": name, "arguments": arguments } });
+        for pieces in [
+            [piece("a", "file_", ""), piece("", "read", ""), piece("", "", "{}")],
+            [piece("a", "file_", ""), piece("a", "read", ""), piece("a", "", "{}")],
+            [piece("a", "file_", ""), piece("a", "file_read", ""), piece("a", "file_read", "{}")],
+            [piece("a", "", ""), piece("", "file_read", ""), piece("", "", "{}")],
+        ] {
+            assert_eq!(gather(&pieces), [call("a", "file_read", "{}")], "{pieces:?}");
+        }
+        let other = [piece("a", "plan", ""), piece("b", "exec", ""), piece("b", "", "{}")];
+        assert_eq!(gather(&other), [call("a", "plan", ""), call("b", "exec", "{}")]);
+    }
+
+    #[test]
     fn every_call_has_an_id_of_its_own() {
         let piece = |id: Value| json!({ "id": id, "function": { "name": "x", "arguments": "{}" } });
         let mut taken = HashSet::from(["0".to_owned()]);
@@ -224,7 +247,7 @@ mod tests {
         {
             let mut piece = piece(id);
             piece["index"] = index.into();
-            calls.push(&piece);
+            calls.push(&piece, &mut Answer::default());
         }
         let calls = calls.take(&mut taken);
         let ids: HashSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();

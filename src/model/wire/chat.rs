@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use super::calls::{CallPieces, id_for_wire};
 use super::features::RequestFeatures;
 use super::format::{
-    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, text_at, text_of,
+    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, mark_kept, text_at,
+    text_of,
 };
 use super::habits::{Habits, ReasoningReturn};
-use avocet_core::protocol::{
-    ContentBlock, Message, Provider, Role, TextBlock, ToolCall, Truncation, Usage,
-};
+use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, ToolCall, Truncation, Usage};
 
 #[derive(Debug)]
 pub(super) struct ChatCompletions;
 
-/// The field of a message that holds its reasoning as a list of objects.
-const DETAILS: &str = "reasoning_details";
+/// The fields of a message that hold its reasoning as a list of objects: as OpenRouter writes it,
+/// and as litellm passes on that of Claude.
+const LISTS: &[&str] = &["reasoning_details", "thinking_blocks"];
 
 /// Reasoning that came as a part of the content.
 const CONTENT: &str = "content";
@@ -37,7 +37,8 @@ impl WireFormat for ChatCompletions {
         if features.asks_usage() {
             body["stream_options"] = json!({ "include_usage": true });
         }
-        if let Some(format) = features.format(request) {
+        let is_held = request.tools.is_empty() || habits.schema_beside_tools;
+        if let Some(format) = features.format(request).filter(|_| is_held) {
             body["response_format"] = format;
         }
         if !request.tools.is_empty() {
@@ -57,12 +58,12 @@ impl WireFormat for ChatCompletions {
         if let Some(key) = request.cache_key.as_ref().filter(|_| habits.cache_key) {
             body["prompt_cache_key"] = json!(key);
         }
-        // Anthropic's models keep a prompt only where they are asked to.
-        if call.provider == Provider::OpenRouter
-            && call.model.starts_with("anthropic/")
-            && features.marks_cache()
+        // Anthropic's models keep a prompt only where they are asked to, behind any gateway.
+        if features.marks_cache()
+            && call.model.to_lowercase().contains("claude")
+            && let Some(messages) = body["messages"].as_array_mut()
         {
-            body["cache_control"] = json!({ "type": "ephemeral" });
+            mark_ends(messages);
         }
         body
     }
@@ -76,6 +77,38 @@ impl WireFormat for ChatCompletions {
             calls: CallPieces::default(),
         })
     }
+}
+
+/// Marks the end of the prompt, and where this request and the one before it end: at the results,
+/// because what follows those may be gone in the next request.
+fn mark_ends(messages: &mut [Value]) {
+    for message in messages.iter_mut() {
+        if text_at(message, "role") != "assistant"
+            && let Some(text) = message["content"].as_str()
+        {
+            message["content"] = json!([{ "type": "text", "text": text }]);
+        }
+    }
+    let systems = messages.iter().take_while(|message| text_at(message, "role") == "system");
+    let prompt = systems.count();
+    let ends = messages.get_mut(prompt..).unwrap_or_default();
+    let ends = ends.rsplit_mut(|message| text_at(message, "role") == "assistant");
+    let mut marks: Vec<&mut Value> = Vec::new();
+    for added in ends.filter(|added| !added.is_empty()).take(2) {
+        let last = added.len() - 1;
+        let at = added.iter().rposition(|message| text_at(message, "role") == "tool");
+        marks.extend(added.get_mut(at.unwrap_or(last)));
+    }
+    for message in marks {
+        mark_content(message);
+    }
+    if let Some(message) = prompt.checked_sub(1).and_then(|last| messages.get_mut(last)) {
+        mark_content(message);
+    }
+}
+
+fn mark_content(message: &mut Value) {
+    message["content"].as_array_mut().and_then(|parts| parts.last_mut()).map(mark_kept);
 }
 
 fn messages(call: &WireCall<'_>, habits: Habits) -> Value {
@@ -180,8 +213,9 @@ fn give_back(call: &WireCall<'_>, message: &Message, wire: &mut Value) {
     });
     for (TextBlock { text, .. }, data) in sealed {
         let field = text_at(data, "field");
-        match data.get(DETAILS).and_then(Value::as_array) {
-            Some(details) => append(wire, DETAILS, details.clone()),
+        let list = LISTS.iter().find_map(|list| Some((*list, data.get(*list)?.as_array()?)));
+        match list {
+            Some((list, details)) => append(wire, list, details.clone()),
             None if field == CONTENT => {
                 let inner = json!([{ "type": "text", "text": text }]);
                 let mut parts = vec![json!({ "type": "thinking", "thinking": inner })];
@@ -228,13 +262,18 @@ struct ChatReader {
 #[derive(Debug)]
 struct Reasoning {
     field: &'static str,
+    /// The field of [`LISTS`] that the details came in.
+    list: &'static str,
     details: Vec<Value>,
 }
 
 impl WireReader for ChatReader {
     fn read(&mut self, event: &Value, answer: &mut Answer) -> Result<(), ReadError> {
         let event = event.get(0).unwrap_or(event);
-        answer.count(event.get("usage").and_then(usage));
+        // Some count in the choice, or in a field of their own.
+        let counts = ["/usage", "/x_groq/usage", "/choices/0/usage"];
+        let counts = counts.iter().filter_map(|path| event.pointer(path));
+        answer.count(counts.into_iter().find_map(usage));
         let choices = event.get("choices").and_then(Value::as_array);
         let choice = choices
             .into_iter()
@@ -271,7 +310,8 @@ impl ChatReader {
 
     /// One of its spellings; several hold the same.
     fn reasoning(&mut self, part: &Value, answer: &mut Answer) {
-        let details = part.get(DETAILS).and_then(Value::as_array).filter(|list| !list.is_empty());
+        let list = LISTS.iter().find_map(|list| Some((*list, part.get(*list)?.as_array()?)));
+        let list = list.filter(|(_, details)| !details.is_empty());
         let plain = ["reasoning_content", "reasoning"]
             .into_iter()
             .map(|field| (field, text_at(part, field)))
@@ -280,30 +320,31 @@ impl ChatReader {
             self.open(field);
             answer.thought(text);
         } else {
-            let texts = details.into_iter().flatten();
-            texts.for_each(|detail| {
-                answer.thought(text_at(detail, "text"));
-                answer.thought(text_at(detail, "summary"));
-            });
+            for detail in list.iter().flat_map(|(_, details)| *details) {
+                let texts = ["text", "summary", "thinking"].map(|field| text_at(detail, field));
+                texts.into_iter().for_each(|text| answer.thought(text));
+            }
         }
-        for detail in details.into_iter().flatten() {
-            merge_detail(&mut self.open(DETAILS).details, detail);
+        if let Some((field, details)) = list {
+            let reasoning = self.open(field);
+            reasoning.list = field;
+            details.iter().for_each(|detail| merge_detail(&mut reasoning.details, detail));
         }
     }
 
     fn open(&mut self, field: &'static str) -> &mut Reasoning {
-        self.reasoning.get_or_insert(Reasoning { field, details: Vec::new() })
+        self.reasoning.get_or_insert(Reasoning { field, list: "", details: Vec::new() })
     }
 
     /// The reasoning is complete when something else begins.
     fn seal(&mut self, answer: &mut Answer) {
-        if let Some(Reasoning { field, details }) = self.reasoning.take()
+        if let Some(Reasoning { field, list, details }) = self.reasoning.take()
             && self.keeps_reasoning
         {
             let data = if details.is_empty() {
                 json!({ "field": field })
             } else {
-                json!({ "field": field, DETAILS: details })
+                json!({ "field": field, list: details })
             };
             answer.seal_thought(self.origin.seal(data));
         }
@@ -347,21 +388,28 @@ impl ChatReader {
         if !pieces.is_empty() {
             self.seal(answer);
         }
-        pieces.iter().for_each(|piece| self.calls.push(piece));
+        pieces.iter().for_each(|piece| self.calls.push(piece, answer));
     }
 }
 
-/// Adds a piece of a reasoning detail: pieces of one index and type are one detail.
+/// Adds a piece of a reasoning detail: pieces of one index and type are one detail, which its
+/// signature ends.
 fn merge_detail(details: &mut Vec<Value>, piece: &Value) {
     let same = |field: &str, other: &Value| piece.get(field) == other.get(field);
-    let last = details.last_mut().filter(|last| same("index", last) && same("type", last));
+    let begins = |last: &Value| {
+        let is_signed = !text_at(last, "signature").is_empty();
+        is_signed && !text_at(piece, "thinking").is_empty()
+            || text_at(piece, "type") == "redacted_thinking"
+    };
+    let last = details.last_mut();
+    let last = last.filter(|last| same("index", last) && same("type", last) && !begins(last));
     let (Some(Value::Object(last)), Some(new)) = (last, piece.as_object()) else {
         return details.push(piece.clone());
     };
     for (name, value) in new {
         let before = last.get(name).and_then(Value::as_str);
         match (name.as_str(), before, value.as_str()) {
-            ("text" | "summary" | "data", Some(before), Some(more)) => {
+            ("text" | "summary" | "data" | "thinking" | "signature", Some(before), Some(more)) => {
                 last.insert(name.clone(), json!(format!("{before}{more}")));
             }
             _ if value.is_null() => {}

@@ -125,6 +125,11 @@ pub(super) fn count_at(value: &Value, path: &str) -> Option<u64> {
     value.pointer(path)?.as_u64().filter(|count| *count < 1 << 48)
 }
 
+/// Marks a block up to which the provider keeps the prompt.
+pub(super) fn mark_kept(block: &mut Value) {
+    block["cache_control"] = serde_json::json!({ "type": "ephemeral" });
+}
+
 /// The arguments of a call as an object, for formats that want one; broken text as a field.
 pub(super) fn arguments_object(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
@@ -133,6 +138,9 @@ pub(super) fn arguments_object(arguments: &str) -> Value {
         _ => serde_json::json!({ "arguments": arguments }),
     }
 }
+
+/// After how many bytes more of a call it is said again.
+const CALL_STEP: usize = 1024;
 
 /// How the server ended the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,6 +180,13 @@ impl Answer {
 
     pub fn seal_thought(&mut self, opaque: Opaque) {
         self.chunks.push_back(Chunk::SealedThought(opaque));
+    }
+
+    /// A call has grown to this from so many bytes less: said for each kibibyte of a long one.
+    pub fn grow_call(&mut self, name: &str, bytes: usize, more: usize) {
+        if bytes / CALL_STEP != bytes.saturating_sub(more) / CALL_STEP {
+            self.chunks.push_back(Chunk::CallProgress { name: name.to_owned(), bytes });
+        }
     }
 
     pub fn call(&mut self, call: ToolCall) {

@@ -37,6 +37,9 @@ pub(super) struct Habits {
     pub effort: EffortField,
     /// It takes `prompt_cache_key`.
     pub cache_key: bool,
+    /// It holds the answer to a schema even where tools may be called first; of others the schema
+    /// would keep the model from calling them.
+    pub schema_beside_tools: bool,
     /// The longest id of a call.
     pub id_length: usize,
 }
@@ -47,21 +50,28 @@ use ReasoningReturn::{Always, Never, Same};
 /// The first row whose host fits, else the first whose model fits, else [`USUAL`].
 #[rustfmt::skip]
 const HABITS: &[Habits] = &[
-    Habits { host: "openrouter.ai",    model: "",         returns: Same,                        effort: Object, cache_key: false, id_length: 64 },
-    Habits { host: "api.openai.com",   model: "",         returns: Never,                       effort: Plain,  cache_key: true,  id_length: 40 },
-    Habits { host: "azure.com",        model: "",         returns: Same,                        effort: Plain,  cache_key: true,  id_length: 40 },
-    Habits { host: "api.deepseek.com", model: "deepseek", returns: Always("reasoning_content"), effort: Switch, cache_key: false, id_length: 64 },
-    Habits { host: "moonshot",         model: "kimi",     returns: Always("reasoning_content"), effort: Switch, cache_key: true,  id_length: 64 },
-    Habits { host: "api.z.ai",         model: "glm",      returns: Same,                        effort: Switch, cache_key: false, id_length: 64 },
-    Habits { host: "bigmodel.cn",      model: "",         returns: Same,                        effort: Switch, cache_key: false, id_length: 64 },
-    Habits { host: "dashscope",        model: "",         returns: Same,                        effort: Flag,   cache_key: false, id_length: 64 },
-    Habits { host: "api.x.ai",         model: "grok",     returns: Never,                       effort: Plain,  cache_key: false, id_length: 64 },
-    Habits { host: "api.groq.com",     model: "",         returns: Never,                       effort: Plain,  cache_key: false, id_length: 64 },
-    Habits { host: "api.mistral.ai",   model: "mistral",  returns: Same,                        effort: Plain,  cache_key: false, id_length: SHORT_ID },
+    Habits { host: "openrouter.ai",    model: "",         returns: Same,                        effort: Object, cache_key: false, schema_beside_tools: true,  id_length: 64 },
+    Habits { host: "api.openai.com",   model: "",         returns: Never,                       effort: Plain,  cache_key: true,  schema_beside_tools: true,  id_length: 40 },
+    Habits { host: "azure.com",        model: "",         returns: Same,                        effort: Plain,  cache_key: true,  schema_beside_tools: true,  id_length: 40 },
+    Habits { host: "api.deepseek.com", model: "deepseek", returns: Always("reasoning_content"), effort: Switch, cache_key: false, schema_beside_tools: false, id_length: 64 },
+    Habits { host: "moonshot",         model: "kimi",     returns: Always("reasoning_content"), effort: Switch, cache_key: true,  schema_beside_tools: false, id_length: 64 },
+    Habits { host: "api.z.ai",         model: "glm",      returns: Same,                        effort: Switch, cache_key: false, schema_beside_tools: false, id_length: 64 },
+    Habits { host: "bigmodel.cn",      model: "",         returns: Same,                        effort: Switch, cache_key: false, schema_beside_tools: false, id_length: 64 },
+    Habits { host: "dashscope",        model: "",         returns: Same,                        effort: Flag,   cache_key: false, schema_beside_tools: false, id_length: 64 },
+    Habits { host: "api.x.ai",         model: "grok",     returns: Never,                       effort: Plain,  cache_key: false, schema_beside_tools: true,  id_length: 64 },
+    Habits { host: "api.groq.com",     model: "",         returns: Never,                       effort: Plain,  cache_key: false, schema_beside_tools: false, id_length: 64 },
+    Habits { host: "api.mistral.ai",   model: "mistral",  returns: Same,                        effort: Plain,  cache_key: false, schema_beside_tools: false, id_length: SHORT_ID },
 ];
 
-const USUAL: Habits =
-    Habits { host: "", model: "", returns: Same, effort: Plain, cache_key: false, id_length: 64 };
+const USUAL: Habits = Habits {
+    host: "",
+    model: "",
+    returns: Same,
+    effort: Plain,
+    cache_key: false,
+    schema_beside_tools: false,
+    id_length: 64,
+};
 
 impl Habits {
     pub fn of(host: &str, model: &str) -> Habits {

@@ -63,9 +63,11 @@ impl WireFormat for OllamaChat {
             "truncate": false,
             "shift": false,
         });
-        if let Some(schema) = features.schema(request) {
+        // It would keep the model from calling tools.
+        let is_held = request.tools.is_empty();
+        if let Some(schema) = features.schema(request).filter(|_| is_held) {
             body["format"] = schema.clone();
-        } else if features.asks_json(request) {
+        } else if is_held && features.asks_json(request) {
             body["format"] = json!("json");
         }
         if !request.tools.is_empty() {
@@ -213,7 +215,7 @@ impl WireReader for OllamaReader {
             if let Some(whole) = whole.as_object_mut() {
                 whole.remove("index");
             }
-            self.calls.push(&whole);
+            self.calls.push(&whole, answer);
         }
         if line.get("done").and_then(Value::as_bool).unwrap_or(false) {
             answer.count(usage(line));

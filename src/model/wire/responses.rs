@@ -174,8 +174,9 @@ struct ResponsesReader {
     shown: HashMap<String, usize>,
     /// Calls that began and are not complete: their place, and the item as far as it came.
     open: Vec<(String, Value)>,
-    /// Calls that were passed on.
-    passed: HashSet<String>,
+    /// The places, ids and arguments of calls that were passed on: some servers give two of them
+    /// one id.
+    passed: HashSet<[String; 3]>,
     /// An item, or a part of one, has arrived.
     has_items: bool,
 }
@@ -202,8 +203,9 @@ impl WireReader for ResponsesReader {
                 self.open.push((place(event), item.clone()));
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
-                self.add_arguments(event, text);
+                self.add_arguments(event, text, answer);
             }
+            "response.function_call_arguments.done" => self.set_arguments(event),
             "response.output_item.done" => self.item(&place(event), item, answer),
             "response.failed" => return Err(failed(response)),
             "response.completed" | "response.incomplete" | "response.done" | "" => {
@@ -243,12 +245,32 @@ impl ResponsesReader {
         self.shown.entry(place(event)).or_default()
     }
 
-    fn add_arguments(&mut self, event: &Value, more: &str) {
+    fn add_arguments(&mut self, event: &Value, more: &str, answer: &mut Answer) {
         let place = place(event);
         if let Some((_, item)) = self.open.iter_mut().rev().find(|(open, _)| *open == place) {
             let field =
                 if text_at(item, "type") == "custom_tool_call" { "input" } else { "arguments" };
             item[field] = json!(format!("{}{more}", text_at(item, field)));
+            answer.grow_call(text_at(item, "name"), text_at(item, field).len(), more.len());
+        }
+    }
+
+    /// The arguments once more, whole; some servers send them only so.
+    fn set_arguments(&mut self, event: &Value) {
+        let (place, arguments) = (place(event), text_at(event, "arguments"));
+        match self.open.iter_mut().rev().find(|(open, _)| *open == place) {
+            Some((_, item)) if !arguments.is_empty() => item["arguments"] = json!(arguments),
+            Some(_) => {}
+            None if text_at(event, "name").is_empty() => {}
+            None => self.open.push((
+                place,
+                json!({
+                    "type": "function_call",
+                    "id": text_at(event, "item_id"),
+                    "name": text_at(event, "name"),
+                    "arguments": arguments,
+                }),
+            )),
         }
     }
 
@@ -281,22 +303,27 @@ impl ResponsesReader {
             }
             _ if is_call(item) => {
                 let id = text_at(item, "call_id");
-                self.open.retain(|(open, begun)| open != place && text_at(begun, "call_id") != id);
+                let key = [place, id, text_at(item, "arguments")].map(str::to_owned);
+                if !self.passed.insert(key) {
+                    return;
+                }
+                let is_here = |(open, _): &(String, Value)| open == place;
+                let is_same = |(_, begun): &(String, Value)| text_at(begun, "call_id") == id;
+                let begun = self.open.iter().position(is_here);
+                if let Some(at) = begun.or_else(|| self.open.iter().position(is_same)) {
+                    self.open.remove(at);
+                }
                 self.call(item, answer);
             }
             _ => {}
         }
     }
 
-    /// Passes a call on, once.
     fn call(&mut self, item: &Value, answer: &mut Answer) {
         let id = match text_at(item, "call_id") {
             "" => text_at(item, "id"),
             id => id,
         };
-        if !id.is_empty() && !self.passed.insert(id.to_owned()) {
-            return;
-        }
         let arguments = match text_at(item, "type") {
             "custom_tool_call" => json!({ "input": text_at(item, "input") }).to_string(),
             _ => text_at(item, "arguments").to_owned(),
@@ -311,10 +338,17 @@ impl ResponsesReader {
             return Err(failed(response));
         }
         let is_new = !self.has_items;
-        for item in response.get("output").and_then(Value::as_array).into_iter().flatten() {
+        let mut passed: Vec<String> = self.passed.iter().map(|[_, id, _]| id.clone()).collect();
+        let output = response.get("output").and_then(Value::as_array).into_iter().flatten();
+        for (index, item) in output.enumerate() {
+            let id = text_at(item, "call_id");
+            if let Some(at) = passed.iter().position(|passed| is_call(item) && passed == id) {
+                passed.swap_remove(at);
+                continue;
+            }
             // Without an id it may be a call that was passed on.
-            if is_new || is_call(item) && !text_at(item, "call_id").is_empty() {
-                self.item(text_at(item, "id"), item, answer);
+            if is_new || is_call(item) && !id.is_empty() {
+                self.item(&format!("#{index}"), item, answer);
             }
         }
         answer.count(response.get("usage").and_then(usage));

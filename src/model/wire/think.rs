@@ -39,7 +39,11 @@ impl ThoughtFilter {
                 self.held.push_str(&text);
                 self.split(out);
             }
-            Chunk::Text(_) | Chunk::Thought(_) | Chunk::Gap | Chunk::Usage(_) => {
+            Chunk::Text(_)
+            | Chunk::Thought(_)
+            | Chunk::CallProgress { .. }
+            | Chunk::Gap
+            | Chunk::Usage(_) => {
                 out.extend([chunk]);
             }
             other => {

@@ -24,7 +24,8 @@ pub struct TurnSettings {
     pub max_steps: Option<usize>,
     pub check: Option<StepAction>,
     pub spend_limits: SpendLimits,
-    pub dialect: Dialect,
+    /// That of another model, if there is one: that of the same one stays within a turn.
+    pub dialect: Option<Dialect>,
     pub is_small_model: bool,
 }
 

@@ -292,7 +292,7 @@ impl Turn {
         (self.start.max_steps, self.start.check) = (max_steps, check);
         self.start.budget.set_limits(spend_limits);
         self.limits.update(max_steps, is_small_model);
-        if dialect != self.transcript.dialect() {
+        if let Some(dialect) = dialect.filter(|dialect| *dialect != self.transcript.dialect()) {
             self.transcript.go_on_in(dialect);
         }
     }

@@ -12,6 +12,7 @@ use super::shorten;
 use super::size::{ContextSize, cut_to_fit};
 use super::window::{
     self, Bounds, ContextUsage, RequestParts, Section, append_plan, leading_messages, plan_part,
+    results_part,
 };
 use avocet_core::protocol::{Dialect, Message, Role};
 
@@ -61,6 +62,7 @@ pub fn measure(parts: RequestParts<'_>, bounds: Bounds) -> (ContextSize, Context
     let mut left = bounds.room;
     let ledger = &mut ContextUsage::default();
     leading_messages(parts, bounds, &mut left, ledger);
+    results_part(parts, bounds, &mut left, ledger);
     plan_part(parts, bounds, &mut left, ledger);
     let past = messages_size(&past_messages(parts.history, bounds.dialect));
     (bounds.room.saturating_sub(left), past)

@@ -103,6 +103,7 @@ impl TranscriptBuilder {
             Event::Rewound { turn, .. } => self.rewind_to(*turn),
             // Earlier events are not appended: see `prepend`.
             Event::HistoryChunk { .. }
+            | Event::CallProgress { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }

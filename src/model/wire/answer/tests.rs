@@ -121,7 +121,7 @@ fn only_the_first_choice_counts() {
 
 #[test]
 fn a_stream_without_finish_and_without_done_is_broken() {
-    let broken = Err(ModelError::Broken { url: "http://s/v1".into() });
+    let broken = Err(ModelError::Unended { url: "http://s/v1".into() });
     assert_eq!(feed(&[delta(json!({ "content": "a" }))]), broken);
     assert_eq!(feed(&[]), broken);
 }

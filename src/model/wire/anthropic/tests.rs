@@ -167,3 +167,131 @@ fn a_body_that_was_not_streamed_and_an_error_in_the_middle_are_read() {
     let (_, error) = read(Provider::Anthropic, &[overloaded]);
     assert!(matches!(error, Some(crate::ModelError::Reported { passing: true, .. })), "{error:?}");
 }
+
+#[test]
+fn an_answer_may_be_as_long_as_the_model_can_write_and_the_window_has_room_for() {
+    let limit = |output: Option<u64>, window: Option<u64>| {
+        let limits = crate::RequestLimits { output, window, ..crate::RequestLimits::default() };
+        let messages = vec![Message::user("x".repeat(3_000))];
+        write("m", &Request { messages, limits, ..Request::default() })["max_tokens"].clone()
+    };
+    assert_eq!(limit(Some(128_000), Some(1_000_000)), 128_000);
+    assert_eq!(limit(Some(64_000), Some(40_000)), 38_990, "the question shares the window");
+    assert_eq!(limit(Some(64_000), Some(1_000)), 1_024, "never nothing");
+    assert_eq!(limit(None, None), MAX_TOKENS);
+}
+
+#[test]
+fn thoughts_between_calls_stay_between_them() {
+    let thought = |text: &str| {
+        let data = json!({ "signature": text });
+        let opaque = Opaque { wire: "anthropic".into(), model: "m".into(), data };
+        let opaque = Some(Box::new(opaque));
+        ContentBlock::Reasoning(TextBlock { text: text.into(), opaque })
+    };
+    let mut request = request();
+    let calls: Vec<ContentBlock> = request.messages[2].blocks.drain(2..).collect();
+    let [first, second] = &calls[..] else { panic!("two calls") };
+    request.messages[2].blocks = vec![thought("S1"), first.clone(), thought("S2"), second.clone()];
+    let sent = write("m", &request);
+    let blocks = sent["messages"][1]["content"].as_array().cloned().unwrap_or_default();
+    let said: Vec<&str> = blocks.iter().map(|block| text_at(block, "type")).collect();
+    assert_eq!(said, ["thinking", "tool_use", "thinking", "tool_use"]);
+    assert_eq!(blocks[2]["signature"], "S2");
+}
+
+/// A turn of this many replies with so many calls each.
+fn long_turn(replies: usize, calls: usize) -> Vec<Message> {
+    let mut messages = vec![Message::system("Be brief."), Message::user("Look.")];
+    for reply in 0..replies {
+        let ids: Vec<String> = (0..calls).map(|call| format!("call_{reply}_{call}")).collect();
+        let call = |id: &String| {
+            let (id, name) = (id.clone(), "exec".to_owned());
+            ContentBlock::ToolCall(ToolCall { id, name, arguments: "{}".into(), opaque: None })
+        };
+        let result = |id: &String| {
+            ContentBlock::ToolResult(avocet_core::protocol::ToolResult {
+                call: id.clone(),
+                name: "exec".into(),
+                content: "out".into(),
+                is_error: false,
+            })
+        };
+        let blocks = ids.iter().map(call).collect();
+        messages.push(Message { role: Role::Assistant, blocks });
+        let blocks = ids.iter().map(result).collect();
+        messages.push(Message { role: Role::User, blocks });
+    }
+    messages
+}
+
+/// The blocks of a request in order, and where the marks are, by the documented rules.
+fn blocks_and_marks(sent: &Value) -> (Vec<Value>, Vec<usize>) {
+    let messages = sent["messages"].as_array().into_iter().flatten();
+    let contents = messages.flat_map(|message| message["content"].as_array().cloned());
+    let mut blocks: Vec<Value> = contents.flatten().collect();
+    let mut marks = Vec::new();
+    for (at, block) in blocks.iter_mut().enumerate() {
+        if block.as_object_mut().and_then(|block| block.remove("cache_control")).is_some() {
+            marks.push(at);
+        }
+    }
+    if sent.get("cache_control").is_some() && marks.last() != Some(&(blocks.len() - 1)) {
+        marks.push(blocks.len() - 1);
+    }
+    (blocks, marks)
+}
+
+#[test]
+fn each_request_continues_the_one_before_it_however_many_calls_a_reply_has() {
+    for calls in [1, 2, 12, 16, 40] {
+        // Whether the open items of a plan follow the results of a request.
+        for plans in [[false; 2], [true; 2], [true, false], [false, true]] {
+            let request = |replies: usize| {
+                let mut messages = long_turn(replies, calls);
+                if let (true, Some(last)) = (plans[replies % 2], messages.last_mut()) {
+                    last.blocks.push(ContentBlock::text("Your plan: …"));
+                }
+                write("m", &Request { messages, ..Request::default() })
+            };
+            for replies in 2..5 {
+                let (before, written) = blocks_and_marks(&request(replies - 1));
+                let (blocks, marks) = blocks_and_marks(&request(replies));
+                assert!(marks.len() <= 3, "with that of the prompt at most four: {marks:?}");
+                // What is kept ends at a mark of an earlier request; it is looked for at a mark of
+                // this one and at most twenty blocks before it.
+                let is_found = |end: &&usize| {
+                    let is_near = |mark: &usize| (**end..**end + 20).contains(mark);
+                    marks.iter().any(is_near) && blocks[..=**end] == before[..=**end]
+                };
+                let found = written.iter().rev().find(is_found);
+                let stable = before.len() - 1 - usize::from(plans[(replies - 1) % 2]);
+                assert!(found.is_some_and(|end| *end >= stable), "{calls} calls, {plans:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_the_server_paused_says_so() {
+    let delta = json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": "a" } });
+    let events = [
+        json!({ "type": "message_start", "message": { "usage": null } }),
+        delta,
+        json!({ "type": "message_delta", "delta": { "stop_reason": "pause_turn" } }),
+        json!({ "type": "message_stop" }),
+    ];
+    let expected = [Chunk::Text("a".into()), Chunk::Paused, Chunk::Finished(None)];
+    assert_eq!(gather(Provider::Anthropic, &events), expected);
+}
+
+#[test]
+fn a_schema_beside_tools_is_the_format_of_the_answer() {
+    let schema = json!({ "type": "object" });
+    let with = Request { schema: Some(schema.clone().into()), ..request() };
+    let sent = write("m", &with);
+    assert_eq!(sent["output_config"]["format"]["schema"], schema);
+    assert_eq!(sent["output_config"]["effort"], "high");
+    let without = Request { tools: [].into(), ..with };
+    assert_eq!(write("m", &without)["output_config"].get("format"), None, "the JSON dialect");
+}

@@ -150,3 +150,54 @@ fn what_reasoning_models_give_back_is_asked_of_them_alone() {
         assert_eq!(sent.get("include").is_some(), is_asked, "{reasons:?}");
     }
 }
+
+fn calls_of(events: &[Value]) -> Vec<(String, String)> {
+    let chunks = gather(Provider::OpenAiResponses, events).into_iter();
+    chunks
+        .filter_map(|chunk| match chunk {
+            Chunk::Call(call) => Some((call.id, call.arguments)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn two_calls_of_one_id_are_two_calls() {
+    let made = |number: usize| {
+        let arguments = format!("{{\"n\":{number}}}");
+        json!({ "id": format!("fc_{number}"), "type": "function_call", "call_id": "same", "name": "f", "arguments": arguments })
+    };
+    let event = |kind: &str, number: usize| {
+        let kind = format!("response.output_item.{kind}");
+        json!({ "type": kind, "output_index": number, "item": made(number) })
+    };
+    let both = json!([made(0), made(1)]);
+    let streamed = [
+        event("added", 0),
+        event("added", 1),
+        event("done", 0),
+        event("done", 0),
+        event("done", 1),
+        completed("completed", both.clone()),
+    ];
+    let half = [event("added", 0), event("done", 0), completed("completed", both.clone())];
+    for events in [&streamed[..], &half, &[completed("completed", both)]] {
+        let calls = calls_of(events);
+        let arguments: Vec<&str> = calls.iter().map(|(_, arguments)| arguments.as_str()).collect();
+        assert_eq!(arguments, ["{\"n\":0}", "{\"n\":1}"], "{events:?}");
+        assert_ne!(calls[0].0, calls[1].0, "each has an id of its own");
+    }
+}
+
+#[test]
+fn arguments_that_come_only_whole_are_read() {
+    let begun = json!({ "type": "response.output_item.added", "output_index": 0, "item": {
+        "id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "f", "arguments": "" } });
+    let whole = json!({ "type": "response.function_call_arguments.done", "output_index": 0, "item_id": "fc_1", "arguments": "{\"n\":1}" });
+    let mut named = whole.clone();
+    named["name"] = "f".into();
+    let end = completed("completed", json!([]));
+    let calls = calls_of(&[begun, whole, end.clone()]);
+    assert_eq!(calls, [("call_1".to_owned(), "{\"n\":1}".to_owned())]);
+    assert_eq!(calls_of(&[named, end]), [("fc_1".to_owned(), "{\"n\":1}".to_owned())]);
+}

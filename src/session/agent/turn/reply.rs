@@ -19,6 +19,9 @@ use avocet_core::protocol::{
 use avocet_model::ModelReply;
 use avocet_safety::{self as safety, Assessment, PolicyContext, Verdict};
 
+/// How a chat of the JSON protocol begins.
+const CHAT: &str = r#"{"type":"chat","message":"#;
+
 impl Turn {
     pub(super) fn handle_reply(
         &mut self,
@@ -103,8 +106,8 @@ impl Turn {
         self.advance(context)
     }
 
-    /// A reply without calls of a model that is offered tools: its answer, unless it is written as
-    /// the JSON protocol would, whose steps then ask.
+    /// A reply without calls of a model that is offered tools: its answer, unless it holds calls in
+    /// a text form, or is a reply of the JSON protocol.
     fn handle_prose(&mut self, reply: ModelReply, context: PolicyContext<'_>) -> TurnAction {
         let text = reply.text();
         if reply.cut.is_none()
@@ -114,12 +117,12 @@ impl Turn {
         }
         if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
             match read(&text) {
-                ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, .. } => {
-                    return self.handle_valid(parsed, ReplyRepair::Repaired, context);
+                ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, found } => {
+                    return self.handle_valid(parsed, found, context);
                 }
                 // Strictly: any other object may be what the user asked for.
                 ParsedReply::Valid { reply: parsed @ Reply::Chat { .. }, found }
-                    if found == ReplyRepair::Whole =>
+                    if found == ReplyRepair::Whole || text.trim_start().starts_with(CHAT) =>
                 {
                     return self.handle_valid(parsed, found, context);
                 }

@@ -70,10 +70,10 @@ fn a_turn_keeps_what_ran_and_not_its_output() {
     let history =
         history([turn_with_step("find foo", "cmd_001", &"line\n".repeat(900)), chat("a", "b")]);
     let sent = sent(&history, &[Message::user("now")], Bounds::default());
-    assert_eq!(sent[2].text(), "find foo");
-    assert_eq!(sent[3].text(), "ran: rg foo → exit 0\nchat: Found.");
-    assert!(sent[1].text().starts_with(RESULTS), "{}", sent[1].text());
-    let results = sent[1].text();
+    assert_eq!(sent[1].text(), "find foo");
+    assert_eq!(sent[2].text(), "ran: rg foo → exit 0\nchat: Found.");
+    let results = sent[5].text();
+    assert!(results.starts_with(RESULTS) && results.ends_with("\nnow"), "{results}");
     let digest = results.lines().nth(1).expect("a digest");
     let digest: serde_json::Value = serde_json::from_str(digest).expect("JSON");
     assert_eq!((digest["id"].as_str(), digest["exitCode"].as_i64()), (Some("cmd_001"), Some(0)));
@@ -84,12 +84,13 @@ fn a_turn_keeps_what_ran_and_not_its_output() {
 fn at_most_three_digests_are_included() {
     let turns = (1..=5).map(|n| turn_with_step("find", &format!("cmd_00{n}"), "out"));
     let sent = sent(&history(turns), &[Message::user("now")], Bounds::default());
-    let ids: Vec<bool> = (1..=5).map(|n| sent[1].text().contains(&format!("cmd_00{n}"))).collect();
+    let results = sent.last().expect("a message").text();
+    let ids: Vec<bool> = (1..=5).map(|n| results.contains(&format!("cmd_00{n}"))).collect();
     assert_eq!(ids, [false, false, true, true, true]);
 }
 
 #[test]
-fn summary_then_results_come_between_the_prompt_and_the_turns() {
+fn what_seldom_changes_comes_before_the_turns_and_results_before_the_running_one() {
     let mut history = history([turn_with_step("find", "cmd_001", "out")]);
     history.summary.summary = "They fix a lexer.".into();
     history.summary.open_tasks = vec!["write a test".into()];
@@ -108,15 +109,15 @@ fn summary_then_results_come_between_the_prompt_and_the_turns() {
         sent[1].text().contains("They fix a lexer.") && sent[1].text().contains("write a test")
     );
     assert!(sent[2].text().contains("[turn_9]\nold words"));
-    assert!(sent[3].text().contains("cmd_001"));
-    assert!(sent[..4].iter().all(|message| message.role == Role::System));
+    assert!(sent[..3].iter().all(|message| message.role == Role::System));
+    assert!(sent[5].role == Role::User && sent[5].text().contains("cmd_001"));
     let parts: Vec<Section> = ledger.sections.iter().map(|share| share.section).collect();
     let all = [
         Section::System,
         Section::Notes,
         Section::Summary,
-        Section::Results,
         Section::Recalled,
+        Section::Results,
         Section::History,
         Section::Turn,
     ];
