@@ -77,20 +77,18 @@ pub fn build(
             connector.model_of_chats(&startup.chat_model, settings.mode, settings.lang)
         }
         _ => connector.initial_model(settings.mode, settings.lang),
-    };
-    let first = first.map_err(|say| fail(say, Exit::WrongUse))?;
+    }
+    .map_err(|say| fail(say, Exit::WrongUse))?;
     let desk = file_tool_state(startup);
     if purpose != SessionPurpose::Chat {
         sweep(startup);
     }
     let world = machine(startup, &desk.read_tracker, &redactor);
     let runner = StepRunner::new(startup, &world, &desk, &redactor);
-    let tools = tools(&runner.exec, &desk);
+    let tools = usable_tools(startup, &runner.exec, &desk);
     let (mut security, warnings) = build_security(startup, world, redactor);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
-    let has_slothtool = Registry::registry_path(&startup.paths.home).exists();
-    let tools = if has_slothtool { tools } else { tools.hiding(&OF_SLOTHTOOL) };
     if purpose == SessionPurpose::Screen {
         security.trust = trust_prompt(startup);
     }
@@ -183,6 +181,13 @@ fn persona(startup: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedTex
 fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
     let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_key_host(startup)?));
     Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
+}
+
+/// Without a registry, slothtool has nothing to run.
+fn usable_tools(startup: &Startup, exec: &Exec, desk: &file::FileToolState) -> Toolbox {
+    let all = tools(exec, desk);
+    let has_registry = Registry::registry_path(&startup.paths.home).exists();
+    if has_registry { all } else { all.hiding(&OF_SLOTHTOOL) }
 }
 
 fn tools(exec: &Exec, desk: &file::FileToolState) -> Toolbox {

@@ -335,12 +335,7 @@ impl Localize for ModelError {
             ModelError::Redirected { url, to } => {
                 with_url(words::REDIRECTED, url).with("to", to.as_str())
             }
-            ModelError::Unreachable { url, why: ConnectError::Proxy { proxy } } => {
-                with_url(words::PROXY_DEAD, url).with("proxy", proxy.as_str())
-            }
-            ModelError::Unreachable { url, why } => {
-                with_url(words::UNREACHABLE, url).with("why", why.localized())
-            }
+            ModelError::Unreachable { url, why } => unreachable(url, why),
             ModelError::Client { why } => words::CLIENT.with("why", why.as_str()),
             ModelError::Stalled { url, seconds } => {
                 with_url(words::STALLED, url).with("seconds", *seconds)
@@ -363,6 +358,15 @@ impl Localize for ModelError {
                 in_file(words::SCRIPT_OVER, file).with("count", *count)
             }
         }
+    }
+}
+
+fn unreachable(url: &str, why: &ConnectError) -> LocalizedText {
+    match why {
+        ConnectError::Proxy { proxy } => {
+            with_url(words::PROXY_DEAD, url).with("proxy", proxy.as_str())
+        }
+        _ => with_url(words::UNREACHABLE, url).with("why", why.localized()),
     }
 }
 

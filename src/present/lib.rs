@@ -109,6 +109,22 @@ pub struct QuestionOffer {
     pub rule: Option<String>,
 }
 
+/// The choices of a step that the model wants to run, and whether each is offered.
+fn model_step_picks(all: bool, rule: bool, trust: bool) -> Vec<(ChoicePick, bool)> {
+    use ChoicePick as Pick;
+    vec![
+        (Pick::Reject, true),
+        (Pick::RejectWithReason, true),
+        (Pick::Stop, true),
+        (Pick::Edit, true),
+        (Pick::Run, true),
+        (Pick::All, all),
+        (Pick::Session, rule),
+        (Pick::Project, rule),
+        (Pick::TrustFirst, trust),
+    ]
+}
+
 impl QuestionOffer {
     pub fn new(question: &Question) -> QuestionOffer {
         use ChoicePick as Pick;
@@ -133,20 +149,14 @@ impl QuestionOffer {
                     _ if denied => {
                         (QuestionKind::Denied, DENIED_PICKS.map(|pick| (pick, true)).to_vec())
                     }
-                    (StepAction::Exec { .. } | StepAction::Tool { .. }, change) => (
-                        if change.is_some() { QuestionKind::Change } else { QuestionKind::Step },
-                        vec![
-                            (Pick::Reject, true),
-                            (Pick::RejectWithReason, true),
-                            (Pick::Stop, true),
-                            (Pick::Edit, true),
-                            (Pick::Run, true),
-                            (Pick::All, all),
-                            (Pick::Session, rule),
-                            (Pick::Project, rule),
-                            (Pick::TrustFirst, trust.is_some()),
-                        ],
-                    ),
+                    (StepAction::Exec { .. } | StepAction::Tool { .. }, change) => {
+                        let kind = if change.is_some() {
+                            QuestionKind::Change
+                        } else {
+                            QuestionKind::Step
+                        };
+                        (kind, model_step_picks(all, rule, trust.is_some()))
+                    }
                 }
             }
             Question::Choice { .. } | Question::Form { .. } => (QuestionKind::Model, Vec::new()),

@@ -44,8 +44,8 @@ variants! { op, OPS, Op:
     Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure ShowMemory AddNote Job Shutdown
 }
 variants! { decision, DECISIONS, Decision:
-    Approve ApproveAll Remember Trust TrustParent Edit AcceptPlan Answer Fill Reject NotAsked
-    Dismiss Stop
+    Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Answer Fill Reject
+    NotAsked Dismiss Stop
 }
 variants! { outcome, OUTCOMES, Outcome:
     Ran Declined Refused TimedOut Cancelled Edited Interrupted NotStarted

@@ -114,7 +114,7 @@ fn prints_usual_diffs(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
             Some(long) => {
                 let name = long.split('=').next().unwrap_or_default();
                 let is_start = |other: &&str| other.starts_with(name) || name.starts_with(*other);
-                !UNUSUAL_DIFFS.iter().any(|other| is_start(&other))
+                !UNUSUAL_DIFFS.iter().any(is_start)
             }
             // Letters can be joined, up to one that takes a value.
             None => !option

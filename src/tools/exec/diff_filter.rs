@@ -153,8 +153,6 @@ fn is_of_credentials(files: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pretty_assertions::assert_eq;
-
     use super::*;
 
     const LOG: &str = "commit 1\nAuthor: a\n\n    message\n\n\

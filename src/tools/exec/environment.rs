@@ -288,7 +288,8 @@ mod tests {
                 .collect()
         };
         assert_eq!(reaches(EnvironmentKind::Automatic), [""; 0]);
-        assert_eq!(reaches(EnvironmentKind::Approved(&Needs::default())), [""; 0]);
+        let nothing = Needs::default();
+        assert_eq!(reaches(EnvironmentKind::Approved(&nothing)), [""; 0]);
         let needs = Needs { variables: vec!["SSH_AUTH_SOCK", "DBUS_*"], ..Needs::default() };
         let expected = ["DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK"];
         assert_eq!(reaches(EnvironmentKind::Approved(&needs)), expected);

@@ -65,7 +65,7 @@ fn plan(state: &str) -> Call {
     ("plan", json!({ "items": [item("Find out what fails"), item("Mend it"), item("Commit")] }))
 }
 
-fn acts() -> Vec<Act> {
+fn first_acts() -> Vec<Act> {
     let tests = || exec("sh", &["test.sh"]);
     let service =
         || ("exec", json!({ "program": "sh", "args": ["service.sh"], "background": true }));
@@ -96,6 +96,13 @@ fn acts() -> Vec<Act> {
         act([("job_read", json!({ "id": 2, "query": "tick 1" }))]).wants("tick 1"),
         act([("job_stop", json!({ "id": 1 }))]),
         act([("job_stop", json!({ "id": 2 }))]),
+    ]
+}
+
+/// The pause becomes a setting.
+fn later_acts() -> Vec<Act> {
+    let tests = || exec("sh", &["test.sh"]);
+    vec![
         act([edit("settings.json", &[("\"most\": 4000", "\"most\": 5")])]).wants("+1 -1"),
         act([tests()]).wants("all passed"),
         act([exec("seq", &["-f", "%gth line of a log that nobody reads whole", "1", "6000"])])
@@ -145,7 +152,8 @@ fn acts() -> Vec<Act> {
 }
 
 fn responder(requests: &[ReceivedRequest]) -> Reply {
-    answer(Format::Chat, &acts(), requests)
+    let acts: Vec<Act> = first_acts().into_iter().chain(later_acts()).collect();
+    answer(Format::Chat, &acts, requests)
 }
 
 #[test]

@@ -220,7 +220,7 @@ fn tokens_are_counted_wherever_a_server_writes_them() {
         json!({ "choices": [choice], "usage": counts }),
     ] {
         let expected = [Chunk::Usage(Usage::counted(3, 4)), Chunk::Finished(None)];
-        assert_eq!(gather(Provider::OpenAi, &[event.clone()]), expected, "{event}");
+        assert_eq!(gather(Provider::OpenAi, std::slice::from_ref(&event)), expected, "{event}");
     }
 }
 
