@@ -101,10 +101,7 @@ pub fn build(
         exposed: exposed_key_host(startup).unwrap_or_default(),
         ..session_info(startup, &tools, &security.policy, bot)
     };
-    let mut opening_notices = opening_notices(startup, warnings, purpose);
-    if purpose == SessionPurpose::Screen {
-        opening_notices.extend(check_offer(startup, security.world.as_ref()));
-    }
+    let opening_notices = opening_notices(startup, warnings, purpose, security.world.as_ref());
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
     let callbacks = callbacks(startup, connector);
@@ -147,6 +144,7 @@ fn opening_notices(
     startup: &Startup,
     warnings: Option<LocalizedText>,
     purpose: SessionPurpose,
+    world: &dyn Machine,
 ) -> Vec<Notice> {
     let temp = startup.temp.fallback_warning();
     let warnings = warnings.into_iter().chain(startup.trust.store_error.clone()).chain(temp);
@@ -155,6 +153,9 @@ fn opening_notices(
         notices.extend(untrusted_notice(startup));
     }
     notices.extend(exposed_key_notice(startup));
+    if purpose == SessionPurpose::Screen {
+        notices.extend(check_offer(startup, world));
+    }
     notices
 }
 

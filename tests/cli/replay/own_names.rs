@@ -151,9 +151,12 @@ fn later_acts() -> Vec<Act> {
     ]
 }
 
+fn acts() -> Vec<Act> {
+    first_acts().into_iter().chain(later_acts()).collect()
+}
+
 fn responder(requests: &[ReceivedRequest]) -> Reply {
-    let acts: Vec<Act> = first_acts().into_iter().chain(later_acts()).collect();
-    answer(Format::Chat, &acts, requests)
+    answer(Format::Chat, &acts(), requests)
 }
 
 #[test]
