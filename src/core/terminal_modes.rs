@@ -65,7 +65,7 @@ pub fn read_hidden_line() -> std::io::Result<String> {
 
 /// Whether our process group has the terminal; `None` where there is none, or one that was opened
 /// outside of this container. Our group is only asked for then: where it was made outside too, its
-/// number is 0, which is no number of a process.
+/// number is 0, and the call expects a process.
 #[cfg(unix)]
 pub fn is_foreground() -> Option<bool> {
     let group = rustix::termios::tcgetpgrp(rustix::stdio::stdin()).ok()?;

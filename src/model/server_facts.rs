@@ -21,7 +21,7 @@ pub struct ServerFacts {
 }
 
 impl ServerFacts {
-    /// The server said nothing.
+    /// True if nothing is known from the server.
     pub fn is_silent(&self) -> bool {
         ServerFacts { tried_tools: None, ..self.clone() } == ServerFacts::default()
     }

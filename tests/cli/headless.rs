@@ -739,8 +739,9 @@ fn the_key_is_sent_only_in_its_header() {
 }
 
 #[test]
-fn the_first_request_is_small() {
+fn the_first_request_without_tools_is_small() {
     let bench = TestDir::new();
+    bench.settings("[models.\"m\"]\ntools = false\n");
     let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
     exits(&bench.run(&["--base-url", &server.base_url(), "--model", "m", "-p", "hi"]), 0);
     let size = server.requests()[0].body.len();

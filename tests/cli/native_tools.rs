@@ -124,6 +124,7 @@ fn a_call_that_is_not_allowed_is_declined_in_its_result() {
 #[test]
 fn a_session_goes_on_in_the_other_dialect() {
     let bench = TestDir::new();
+    bench.settings("[models.\"unknown-1\"]\ntools = false\n");
     fs::write(bench.work().join("a.txt"), "hello from a\n").unwrap();
     let server = Server::start(vec![
         calls("", &[&["cat", "a.txt"]]),

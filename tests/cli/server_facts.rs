@@ -214,7 +214,6 @@ fn tools_are_tried_at_every_kind_of_server_with_a_model_of_unknown_name() {
         bench.command(&["-p", "hi"]).output().unwrap();
         let sent = server.requests()[0].clone();
         assert!(sent.json()["tools"].is_array(), "{provider}: {}", sent.body);
-        assert!(sent.body.len() <= 5_632, "{provider}: {} bytes", sent.body.len());
     }
 }
 

@@ -25,7 +25,6 @@ const STEPS: &[(&str, &str)] = &[
     ("sudo mount /dev/sdb1 /mnt", "sudo *"),
     ("apt install x", "apt *"),
     ("apt-get install x", "apt-get install *"),
-    ("systemctl restart x", "systemctl *"),
     ("mount /dev/sdb1 /mnt", "mount *"),
     ("rpm -i x.rpm", "rpm *"),
     ("gh pr create", "gh *"),
@@ -73,7 +72,7 @@ impl Machine for Everything {
 
 /// The settings under which the least is asked.
 fn lenient() -> Policy {
-    let lift = ["apt.install", "systemctl", "mount", "sudo"].map(str::to_owned).into();
+    let lift = ["apt.install", "mount", "sudo"].map(str::to_owned).into();
     Policy { elevate: Limit::Ask, lift, ..Policy::default() }
 }
 

@@ -58,7 +58,7 @@ impl WireFormat for ChatCompletions {
         if let Some(key) = request.cache_key.as_ref().filter(|_| habits.cache_key) {
             body["prompt_cache_key"] = json!(key);
         }
-        // Anthropic's models keep a prompt only where they are asked to, behind any gateway.
+        // Anthropic's models cache a prompt only up to a mark, behind any gateway.
         if features.marks_cache()
             && call.model.to_lowercase().contains("claude")
             && let Some(messages) = body["messages"].as_array_mut()

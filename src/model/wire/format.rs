@@ -139,7 +139,7 @@ pub(super) fn arguments_object(arguments: &str) -> Value {
     }
 }
 
-/// After how many bytes more of a call it is said again.
+/// How many more bytes of a call there are from one report of its size to the next.
 const CALL_STEP: usize = 1024;
 
 /// How the server ended the answer.
@@ -182,7 +182,7 @@ impl Answer {
         self.chunks.push_back(Chunk::SealedThought(opaque));
     }
 
-    /// A call has grown to this from so many bytes less: said for each kibibyte of a long one.
+    /// A call has grown by `more` to `bytes`: reported for each kibibyte of a long one.
     pub fn grow_call(&mut self, name: &str, bytes: usize, more: usize) {
         if bytes / CALL_STEP != bytes.saturating_sub(more) / CALL_STEP {
             self.chunks.push_back(Chunk::CallProgress { name: name.to_owned(), bytes });

@@ -437,7 +437,7 @@ impl Turn {
         let goes_on = match (seen.outcome, seen.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
             // A read that finds nothing exits with 1; the next step may depend on a change that
-            // failed. Calls of programs in one reply are told not to depend on each other.
+            // failed. The prompt says that calls of one reply should be independent.
             (Outcome::Ran | Outcome::Edited, Some(_)) => {
                 let is_program = !matches!(seen.step.work, StepAction::Tool { .. });
                 let is_call = self.transcript.dialect() == Dialect::Tools && is_program;

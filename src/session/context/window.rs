@@ -196,7 +196,7 @@ pub(super) fn leading_messages(
     out
 }
 
-/// The latest digests. They change with every turn, so they come behind the past turns.
+/// The latest digests. They change with every turn, so they stand after the past turns.
 pub(super) fn results_part(
     parts: RequestParts<'_>,
     bounds: Bounds,

@@ -107,7 +107,7 @@ impl DiffFilter {
         if let Some(files) = rest(STARTS) {
             let hidden = is_of_credentials(files);
             self.part = if hidden { DiffPart::Hidden } else { DiffPart::Header };
-            // The name is no secret.
+            // The name may be shown.
             return true;
         }
         let is_body = line.is_empty() || BODY.iter().any(|start| line.starts_with(start));

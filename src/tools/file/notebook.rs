@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The most that is shown of one output, in bytes.
 const OUTPUT: usize = 2_000;
 
-/// The cells as text, and how many there are; `None` for what is no notebook.
+/// The cells as text, and how many there are; `None` if it is not a notebook.
 pub fn cells(text: &str) -> Option<(String, usize)> {
     let notebook: Value = serde_json::from_str(text).ok()?;
     let cells = notebook.get("cells")?.as_array()?;
@@ -18,7 +18,7 @@ pub fn cells(text: &str) -> Option<(String, usize)> {
         let _ = writeln!(out, "[{kind} {}]\n{}", at + 1, joined(cell.get("source")).trim_end());
         for output in cell.get("outputs").and_then(Value::as_array).into_iter().flatten() {
             let said = said(output);
-            let kept = super::head(&said, OUTPUT);
+            let kept = said.get(..said.floor_char_boundary(OUTPUT)).unwrap_or_default();
             let cut = if kept.len() < said.len() { "…" } else { "" };
             let _ = writeln!(out, "[output]\n{}{cut}", kept.trim_end());
         }
