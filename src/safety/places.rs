@@ -323,8 +323,6 @@ pub const REFRESHED: &[PlaceRow] = &[
     row("minikube", &[home(".minikube")]),
     row("pulumi", &[home(".pulumi")]),
     row("terraform tofu terragrunt", &[home(".terraform.d/plugin-cache")]),
-    // Its agent, locks and seed.
-    row("gpg gpg2 gpgsm pass git-signs.gpg", &[movable("GNUPGHOME", ".gnupg", "")]),
     row("claude", &[home(".claude"), home(".claude.json")]),
     row("codex", &[home(".codex")]),
     row("gemini", &[home(".gemini")]),

@@ -51,7 +51,8 @@ impl Machine for Everything {
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        if path.starts_with("/w") { PathKind::Folder } else { PathKind::File }
+        let is_folder = path.starts_with("/w") || path == Path::new("/h/.ssh");
+        if is_folder { PathKind::Folder } else { PathKind::File }
     }
 
     fn program(&self, name: &str) -> Option<Program> {

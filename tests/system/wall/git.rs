@@ -162,42 +162,6 @@ async fn commits_are_signed_with_the_users_key() {
     assert!(seen.stdout.contains("BEGIN SSH SIGNATURE"), "{}", seen.stdout);
 }
 
-/// With and without an agent that already runs.
-#[tokio::test]
-async fn commits_are_signed_with_the_users_gpg_key() {
-    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
-    if !Path::new("/usr/bin/gpg").exists() {
-        return skip(Reason::NotInstalled("gpg"));
-    }
-    let root = wall.repository("code/shop");
-    let keys = wall.home(".gnupg");
-    fs::create_dir_all(&keys).unwrap();
-    fs::set_permissions(&keys, fs::Permissions::from_mode(0o700)).unwrap();
-    let outside = |program: &str, args: &[&str]| {
-        let mut command = std::process::Command::new(program);
-        command.args(["--homedir".as_ref(), keys.as_os_str()]).args(args);
-        command.output().unwrap()
-    };
-    let key = ["--batch", "--passphrase", "", "--quick-gen-key", "x <x@y>", "ed25519", "sign"];
-    let made = outside("/usr/bin/gpg", &key);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let settings = "[user]\nname = x\nemail = x@y\nsigningkey = x@y\n[commit]\ngpgsign = true\n";
-    fs::write(wall.home(".gitconfig"), settings).unwrap();
-    for agent in ["running", "none"] {
-        if agent == "none" {
-            outside("/usr/bin/gpgconf", &["--kill", "gpg-agent"]);
-        }
-        fs::write(root.join(agent), "new\n").unwrap();
-        for words in [&["git", "add", agent][..], &["git", "commit", "-m", "signed"]] {
-            let seen = wall.run(words).await;
-            assert_eq!(seen.exit_code, Some(0), "{agent}: {words:?}: {}", seen.stderr);
-        }
-        let seen = wall.run(&["git", "cat-file", "-p", "HEAD"]).await;
-        assert!(seen.stdout.contains("BEGIN PGP SIGNATURE"), "{agent}: {}", seen.stdout);
-    }
-    outside("/usr/bin/gpgconf", &["--kill", "gpg-agent"]);
-}
-
 #[tokio::test]
 async fn a_hook_of_a_commit_opens_a_socket() {
     let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
