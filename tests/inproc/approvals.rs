@@ -29,8 +29,6 @@ const STEPS: &[(&str, &str)] = &[
     ("rpm -i x.rpm", "rpm *"),
     ("gh pr create", "gh *"),
     ("gh pr create --fill", "gh pr create *"),
-    ("git push", "git *"),
-    ("git push origin main", "git push *"),
     ("aws s3 ls", "aws *"),
     ("aws s3 cp a s3://b", "aws s3 cp *"),
     ("kubectl get pods", "kubectl *"),
@@ -38,7 +36,7 @@ const STEPS: &[(&str, &str)] = &[
     ("npm publish", "npm *"),
     ("docker ps", "docker *"),
     ("gpg -d x", "gpg *"),
-    ("env LANG=C git push", "env *"),
+    ("env LANG=C gh pr create", "env *"),
     ("timeout 5 aws s3 ls", "timeout *"),
 ];
 
@@ -51,8 +49,7 @@ impl Machine for Everything {
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        let is_folder = path.starts_with("/w") || path == Path::new("/h/.ssh");
-        if is_folder { PathKind::Folder } else { PathKind::File }
+        if path.starts_with("/w") { PathKind::Folder } else { PathKind::File }
     }
 
     fn program(&self, name: &str) -> Option<Program> {
