@@ -7,8 +7,9 @@ use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
+use crate::context::window::RESULTS;
 use avocet_core::protocol::{
-    Decision, Event, Observation, Outcome, Question, StepAction, StepQuestion, TurnOrigin,
+    Decision, Event, Message, Observation, Outcome, Question, StepAction, StepQuestion, TurnOrigin,
     TurnOutcome, Usage,
 };
 use avocet_safety::{self as safety, Cleared, NeedsApproval, Verdict};
@@ -120,7 +121,11 @@ fn not_run_observation(judged: &safety::Assessment, outcome: Outcome) -> Observa
 /// The text that the model reads with the next message.
 pub fn turn_record(line: &str, observation: &Observation) -> TurnRecord {
     let mut kept = TurnRecord::default();
-    kept.add_user(&format!("(The user ran `{line}`: {}.)", shorten::run_summary(observation)));
+    let summary = format!("(The user ran `{line}`: {}.)", shorten::run_summary(observation));
+    kept.add_user(&summary);
     kept.add_steps(std::slice::from_ref(observation));
+    // With tools no list of results is sent, so the message holds this one.
+    let result = shorten::Digest::from_observation(0, observation).to_line();
+    kept.keep_messages(vec![Message::user(format!("{summary}\n\n{RESULTS}\n{result}"))]);
     kept
 }

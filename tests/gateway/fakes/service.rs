@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
@@ -12,8 +12,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// How long a test waits for something that should happen at once.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub use crate::support::wait::PATIENCE;
 
 /// A router on a random loopback port. Dropped, it breaks every connection.
 #[derive(Debug)]
