@@ -63,13 +63,10 @@ fn keep_first_job(screen: &mut Screen) {
 
 /// Asks for the output of the job until it has this text.
 fn wait_for_output(screen: &mut Screen, text: &str) {
-    for _ in 0..100 {
+    wait_until(text, || {
         screen.press("/jobs 1\r");
-        if screen.shows_within(text, Duration::from_millis(200)) {
-            return;
-        }
-    }
-    panic!("no {text} in\n{}", screen.text());
+        screen.shows_within(text, Duration::from_millis(200))
+    });
 }
 
 fn leave(mut screen: Screen) {

@@ -427,6 +427,7 @@ fn a_message_typed_during_a_turn_is_queued() {
     let mut screen = bench.against(&server);
     screen.press("one\r");
     server.wait_for_requests(1);
+    screen.wait_for("Esc stops");
     screen.press("two\t");
     screen.wait_for("queued");
     server.release();
@@ -527,6 +528,7 @@ fn the_draft_and_the_queue_survive_a_kill_and_start_nothing() {
     let mut screen = bench.against(&server);
     screen.press("go\r");
     server.wait_for_requests(1);
+    screen.wait_for("Esc stops");
     screen.press("and then this\t");
     screen.wait_for("queued");
     screen.press("half a thought 一半");
@@ -1080,11 +1082,17 @@ fn queues(screen: &mut Screen, server: &Server, lines: &[&str]) {
     screen.wait_for_column(HOME);
     screen.press("zero\r");
     server.wait_for_requests(1);
-    for line in lines {
+    screen.wait_for("Esc stops");
+    for (waiting, line) in lines.iter().enumerate() {
         screen.press(line);
         screen.wait_for(line);
         screen.press(if line.starts_with('/') { "\r" } else { "\t" });
         screen.wait_for_column(HOME);
+        // It is in the queue: three are shown, the rest are counted.
+        match waiting.checked_sub(2) {
+            None | Some(0) => screen.wait_for(line),
+            Some(more) => screen.wait_for(&format!("and {more} more")),
+        }
     }
 }
 

@@ -173,6 +173,7 @@ fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sen
     // What waits for its turn was sent as well; a killed program leaves no key of it.
     screen.press("go on\r");
     server.wait_for_requests(2);
+    screen.wait_for("Esc stops");
     screen.press(&format!("steer by {} first\r", keys().join(" ")));
     screen.wait_for("next step");
     screen.press(&format!("and {} too\t", keys().join(" ")));
