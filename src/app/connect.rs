@@ -64,6 +64,7 @@ impl ScreenSetup {
                 id: row.simple_name(),
                 name: row.name.to_owned(),
                 url,
+                keys_at: row.keys_at.to_owned(),
                 needs_key,
                 about,
             };
@@ -98,6 +99,7 @@ impl ProviderSetup for ScreenSetup {
                     about: about.with("url", found.base_url.as_str()),
                     name: found.name,
                     url: found.base_url,
+                    keys_at: String::new(),
                     needs_key: false,
                 }
             });
@@ -113,6 +115,7 @@ impl ProviderSetup for ScreenSetup {
                     id,
                     name,
                     url,
+                    keys_at: String::new(),
                     needs_key,
                     about: words::KEY_NEEDED.into(),
                 });

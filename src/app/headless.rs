@@ -16,7 +16,8 @@ use crate::cli::{Exit, input, messages, output};
 use avocet_config::extensions::{ExtensionFileKind, ExtensionSet, expand};
 use avocet_config::{ConfigDiagnostic, ConfigError};
 use avocet_core::i18n::{
-    Localize, LocalizedText, cli as words, library as w, session as session_words,
+    Localize, LocalizedText, cli as words, library as w, model as model_words,
+    session as session_words,
 };
 use avocet_core::prompt::input::{self as line, Intent};
 use avocet_core::protocol::{Notice, Op, Prompt, PromptPart};
@@ -155,7 +156,7 @@ fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
             Ok(op)
         };
     }
-    let notice = Notice::error(words::NO_MODEL).with_hint(session_words::GUIDE_HINT);
+    let notice = Notice::error(words::NO_MODEL).with_hint(model_words::HOW_TO_CONNECT);
     Err(startup.fail(&notice, Exit::Model))
 }
 

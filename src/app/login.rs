@@ -50,7 +50,7 @@ fn try_login(
     options: &LoginOptions,
 ) -> Result<Vec<LocalizedText>, Box<LoginError>> {
     let settings = &startup.loaded.settings;
-    let target = login::target(&options.provider).map_err(wrong)?;
+    let target = choose_provider(startup, options)?;
     // Before the key is typed, and before anything is sent.
     if let Some(why) = key_source::refusal(&target.base_url, &settings.plain_http_hosts) {
         return Err(wrong(why));
@@ -58,13 +58,45 @@ fn try_login(
     let (given, key) = read_key(startup, &target, options.key_stdin)?;
     let key_name = match &given {
         GivenKey::OfVariable(name) => *name,
-        GivenKey::Typed(_) | GivenKey::None => options.provider.as_str(),
+        GivenKey::Typed(_) | GivenKey::None => target.name.as_str(),
     };
     let models = offered_models(&target, &key, key_name)?;
     let model = choose_model(startup, &target, &models)?;
     let places = (startup.paths.settings(), key_source::key_store(startup));
     remember(&target, &given, &model, startup.named_profile(), (&places.0, &places.1))
         .map_err(|why| failed(why, Exit::Failed))
+}
+
+/// The provider that was named, or is chosen from the list in a terminal.
+fn choose_provider(
+    startup: &Startup,
+    options: &LoginOptions,
+) -> Result<LoginTarget, Box<LoginError>> {
+    if let Some(name) = &options.provider {
+        return login::target(name).map_err(wrong);
+    }
+    let known = login::providers();
+    if options.key_stdin || !io::stdin().is_terminal() {
+        return Err(wrong(words::NAME_PROVIDER.with("known", known.join(", "))));
+    }
+    show_names(&known);
+    loop {
+        prompt(startup, &words::ASK_PROVIDER.into());
+        let mut line = String::new();
+        let read = io::stdin().lock().read_line(&mut line).map_err(unread)?;
+        let line = line.trim();
+        if read == 0 || line.is_empty() {
+            return Err(failed(words::NOT_SAVED.into(), Exit::Failed));
+        }
+        let at = line.parse::<usize>().ok().and_then(|number| known.get(number.checked_sub(1)?));
+        match login::target(at.map_or(line, String::as_str)) {
+            Ok(target) => return Ok(target),
+            Err(why) => {
+                prompt(startup, &why);
+                let _ = writeln!(output::stderr());
+            }
+        }
+    }
 }
 
 /// Saves the key, and the server with its model in a profile, which is the one that starts from
@@ -206,7 +238,7 @@ fn choose_model(
     }
     let mut shown = models.to_vec();
     loop {
-        show_models(&shown);
+        show_names(&shown);
         if shown.len() > SHOWN {
             prompt(startup, &words::MORE_MODELS.with("n", shown.len() - SHOWN));
             let _ = writeln!(output::stderr());
@@ -224,9 +256,9 @@ fn choose_model(
     }
 }
 
-fn show_models(models: &[String]) {
+fn show_names(names: &[String]) {
     let mut out = output::stderr();
-    for (at, name) in models.iter().take(SHOWN).enumerate() {
+    for (at, name) in names.iter().take(SHOWN).enumerate() {
         let _ = writeln!(out, "{:>3}  {name}", at + 1);
     }
 }

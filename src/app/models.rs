@@ -13,6 +13,7 @@ use super::startup::Startup;
 use avocet_config::edit::{self, EditError};
 use avocet_config::{Connection, Environment, FallbackTarget, ProviderSetting};
 use avocet_core::deadline::with_timeout;
+use avocet_core::i18n::model::not_connected;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
 use avocet_core::protocol::{HOSTED, Mode, ModelOffer, ModelOverride, Provider};
 use avocet_model::{
@@ -103,7 +104,7 @@ impl ModelConnector {
                 Some(connection) => {
                     self.model_from_settings(connection, connection.model(*mode), lang)
                 }
-                None => Err(words::NO_CONNECTION.into()),
+                None => Err(not_connected()),
             },
             Wanted::Guide => Ok(guide(lang)),
         })
@@ -147,7 +148,7 @@ impl ModelConnector {
                 self.model_of_server(self.endpoint_of(endpoint, model), key)
             }
             (None, Some(connection)) => self.model_from_settings(connection, name, lang),
-            (None, None) => Err(words::NO_CONNECTION.into()),
+            (None, None) => Err(not_connected()),
         }
     }
 

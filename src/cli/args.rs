@@ -147,8 +147,8 @@ rejected if no user can answer. --approve-steps approves those.")]
     /// List, describe and try the available models.
     #[command(subcommand, after_help = "Example:\n  avocet model list")]
     Model(ModelCommand),
-    /// Save the API key of a provider, and choose one of its models.
-    #[command(after_help = "Examples:
+    /// Save the API key of a provider, and choose one of its models; without a name, choose one.
+    #[command(aliases = ["connect", "auth", "setup"], after_help = "Examples:
   avocet login anthropic
   pass show groq | avocet login groq --key-stdin --model llama-3.3-70b-versatile
   avocet login https://models.example.com/v1
@@ -252,7 +252,7 @@ pub use super::policy::PolicyCommand;
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct LoginOptions {
     /// The provider's name, or the server's URL.
-    pub provider: String,
+    pub provider: Option<String>,
     /// Read the key from standard input.
     #[arg(long)]
     pub key_stdin: bool,
@@ -392,7 +392,18 @@ pub enum UsageError {
         given: String,
         nearest: String,
     },
+    /// What it does elsewhere, it does not do here.
+    WordOfOthers(i18n::Phrase),
 }
+
+/// First words of other programs, and what they mean here: never a message.
+const WORDS_OF_OTHERS: [(&str, i18n::Phrase); 5] = [
+    ("mcp", i18n::cli::WORD_MCP),
+    ("update", i18n::cli::WORD_UPDATE),
+    ("upgrade", i18n::cli::WORD_UPDATE),
+    ("exit", i18n::cli::WORD_EXIT),
+    ("quit", i18n::cli::WORD_EXIT),
+];
 
 impl Localize for UsageError {
     fn localized(&self) -> LocalizedText {
@@ -406,6 +417,7 @@ impl Localize for UsageError {
             UsageError::NoTerminal => w::NO_TERMINAL.into(),
             UsageError::OnlyChat { option } => w::ONLY_CHAT.with("option", *option),
             UsageError::OnlyHeadless { option } => w::ONLY_HEADLESS.with("option", *option),
+            UsageError::WordOfOthers(say) => (*say).into(),
             UsageError::MisspeltCommand { given, nearest } => {
                 w::MISSPELT_COMMAND.with("given", given.as_str()).with("nearest", nearest.as_str())
             }
@@ -419,8 +431,13 @@ impl Cli {
     pub fn parse_from_args(
         args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Cli, clap::Error> {
-        let args: Vec<OsString> =
+        let mut args: Vec<OsString> =
             args.into_iter().map(|arg| Into::<OsString>::into(arg.clone())).collect();
+        if let [_, word] = args.as_mut_slice()
+            && word == "version"
+        {
+            *word = "--version".into();
+        }
         let parsed = Cli::try_parse_from(&args);
         match parsed.as_ref().err().and_then(|error| separate_template_options(&args, error)) {
             Some(separated) => Cli::try_parse_from(separated),
@@ -431,6 +448,10 @@ impl Cli {
     /// A first word that is almost the name of a command was meant as one: what follows it is then
     /// no valid command line, and alone it would be sent to the model.
     pub fn misspelt_command(word: &str) -> Option<UsageError> {
+        let mut of_others = WORDS_OF_OTHERS.iter();
+        if let Some((_, say)) = of_others.find(|(name, _)| *name == word) {
+            return Some(UsageError::WordOfOthers(*say));
+        }
         let like_a_name = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
         if word.len() < 3 || word.starts_with('-') || !like_a_name(word) {
             return None;

@@ -2,7 +2,7 @@
 
 use avocet_config::suggest;
 use avocet_core::i18n::{LocalizedText, common, keys as words};
-use avocet_core::protocol::HOSTED;
+use avocet_core::protocol::{HOSTED, Hosted};
 use avocet_model::{display_address, server_origin};
 
 /// A server to log in to.
@@ -23,10 +23,13 @@ pub struct LoginTarget {
 pub fn target(name: &str) -> Result<LoginTarget, LocalizedText> {
     let wanted = plain(name);
     let mut shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
-    if let Some(hosted) = shared.find(|hosted| hosted.simple_name() == wanted) {
+    let is_meant = |hosted: &&Hosted<'_>| {
+        hosted.simple_name() == wanted || (!name.is_ascii() && hosted.name.contains(name.trim()))
+    };
+    if let Some(hosted) = shared.find(is_meant) {
         return Ok(LoginTarget {
             name: hosted.name.to_owned(),
-            profile: wanted,
+            profile: hosted.simple_name(),
             base_url: hosted.base_url.to_owned(),
             variable: Some(hosted.key_env),
             server: server_origin(hosted.base_url).unwrap_or_default(),
@@ -48,10 +51,16 @@ pub fn target(name: &str) -> Result<LoginTarget, LocalizedText> {
     }
 }
 
-fn unknown(name: &str) -> LocalizedText {
+/// The names of the providers that have one address for all.
+pub fn providers() -> Vec<String> {
     let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
     let mut known: Vec<String> = shared.map(|hosted| hosted.simple_name()).collect();
     known.dedup();
+    known
+}
+
+fn unknown(name: &str) -> LocalizedText {
+    let known = providers();
     let wanted = plain(name);
     match suggest::nearest(&wanted, known.iter().map(String::as_str)).first() {
         Some(near) => words::NO_PROVIDER_NEAR.with("name", name).with("near", *near),

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use avocet_config::{Connection, ProviderSetting, Settings};
+use avocet_core::i18n::model::not_connected;
 use avocet_core::i18n::{Lang, LocalizedText, PhraseValue, cli as w};
 use avocet_core::protocol::{Mode, Prices, TokenPrices};
 use avocet_model::capabilities::capabilities;
@@ -30,7 +31,7 @@ pub fn rows(settings: &Settings, offer: &ModelListing) -> Vec<PageRow> {
         rows.push(PageRow::heading(display_address(base_url)));
     }
     match offer {
-        ModelListing::NoServer => rows.push(PageRow::line(w::NO_SERVER)),
+        ModelListing::NoServer => rows.push(PageRow::line(not_connected())),
         ModelListing::Failed(why) => rows.push(PageRow::line(why.clone())),
         ModelListing::Models(models) if models.is_empty() => rows.push(PageRow::line(w::NO_MODELS)),
         ModelListing::Models(models) => {
@@ -233,9 +234,9 @@ mod tests {
 
     #[test]
     fn a_server_without_an_answer_is_reported_and_the_built_in_models_stay() {
-        let offer = ModelListing::Failed(w::NO_SERVER.into());
+        let offer = ModelListing::Failed(not_connected());
         let rows = rows(&settings(), &offer);
-        assert!(rows.contains(&PageRow::line(w::NO_SERVER)));
+        assert!(rows.contains(&PageRow::line(not_connected())));
         assert!(rows.contains(&PageRow::pair("guide", w::MODEL_GUIDE)));
         assert!(json(&settings(), &offer, Lang::En)["problem"].is_string());
     }

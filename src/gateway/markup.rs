@@ -8,13 +8,14 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::platform::MarkupDialect;
+use avocet_session::with_cjk_strong;
 
 /// Renders Markdown in a dialect.
 pub fn render(markdown: &str, dialect: MarkupDialect) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut renderer = Renderer { dialect, ..Renderer::default() };
-    for event in Parser::new_ext(markdown, options) {
+    for event in with_cjk_strong(Parser::new_ext(markdown, options)) {
         renderer.event(event);
     }
     renderer.out.trim_end().to_owned()

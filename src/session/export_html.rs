@@ -1,5 +1,6 @@
 //! Markdown as HTML. Markup of the text itself, and links that a browser would run, stay text.
 
+use crate::with_cjk_strong;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 pub fn escape(text: &str) -> String {
@@ -11,7 +12,7 @@ pub fn from_markdown(markdown: &str) -> String {
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut out = String::with_capacity(markdown.len() * 2);
     let mut links = Vec::new();
-    for event in Parser::new_ext(markdown, options) {
+    for event in with_cjk_strong(Parser::new_ext(markdown, options)) {
         match event {
             Event::Start(tag) => out.push_str(&start(&tag, &mut links)),
             Event::End(tag) => out.push_str(&end(tag, &mut links)),

@@ -199,6 +199,14 @@ impl<W: Write> WideCharBackend<W> {
             .filter(|(x, y, _)| !pictures.iter().any(|placed| placed.covers(*x, *y)))
             .map(|(x, y, cell)| (x, y, cell.clone()))
             .collect();
+        // A terminal that draws one of them narrow would keep what was in its second column.
+        for (x, y, cell) in &row {
+            if cell.symbol().width() > 1 && self.has_uncertain_width(cell.symbol()) {
+                let mut blank = cell.clone();
+                blank.set_symbol(" ");
+                self.inner.draw(std::iter::once((x + 1, *y, &blank)))?;
+            }
+        }
         let link_at = |x: u16| links.iter().find(|link| link.columns.contains(&x));
         for run in row.chunk_by(|one, other| link_at(one.0) == link_at(other.0)) {
             let link = run.first().and_then(|(x, ..)| link_at(*x));
@@ -398,6 +406,30 @@ mod tests {
         ]);
         assert!(sent[1] > 30, "{sent:?}: the blanks between are drawn as well");
         assert!(sent[2] < sent[1], "{sent:?}: after that only what changes");
+    }
+
+    #[test]
+    fn a_terminal_that_draws_a_heart_narrow_keeps_no_letter_of_before() {
+        let mut out = Vec::new();
+        let mut careful = WideCharBackend::new(&mut out, SharedOverlays::default());
+        let frames: [&[(u16, &str)]; 2] = [&[(0, "x"), (1, "k"), (2, "y")], &[(0, "❤️")]];
+        for cells in frames {
+            let cells: Vec<(u16, u16, Cell)> = cells
+                .iter()
+                .map(|(x, symbol)| {
+                    let mut cell = Cell::default();
+                    cell.set_symbol(symbol);
+                    (*x, 0, cell)
+                })
+                .collect();
+            careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
+        }
+        drop(careful);
+        // As it draws it: one column for the heart and its variant.
+        let text = String::from_utf8(out).unwrap().replace("❤️", "o");
+        let mut terminal = vt100::Parser::new(1, 80, 0);
+        terminal.process(text.as_bytes());
+        assert_eq!(terminal.screen().contents().trim_end(), "o y");
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub struct ProviderOffer {
     pub id: String,
     pub name: String,
     pub url: String,
+    /// The page where a key is to be had; empty: unknown.
+    pub keys_at: String,
     /// No key is known, and it needs one.
     pub needs_key: bool,
     pub about: LocalizedText,

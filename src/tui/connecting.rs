@@ -25,8 +25,15 @@ pub fn choose(state: &mut State, topic: Topic, value: String) -> Vec<ScreenEffec
 
 /// Its key is asked for, or its models.
 fn choose_provider(state: &mut State, id: &str) -> Vec<ScreenEffect> {
-    let offer = state.connecting.providers.iter().find(|offer| offer.id == id).cloned();
-    offer.map(|offer| begin(state, offer)).unwrap_or_default()
+    match state.connecting.providers.iter().find(|offer| offer.id == id).cloned() {
+        Some(offer) => begin(state, offer),
+        None if id.is_empty() => {
+            state.composer.set_text("/connect https://", state.appearance.lang);
+            Vec::new()
+        }
+        // An address that was typed into the filter.
+        None => open(state, Some(id.to_owned())),
+    }
 }
 
 fn begin(state: &mut State, offer: ProviderOffer) -> Vec<ScreenEffect> {
@@ -41,7 +48,7 @@ fn begin(state: &mut State, offer: ProviderOffer) -> Vec<ScreenEffect> {
 }
 
 fn open_key_entry(state: &mut State, offer: &ProviderOffer, note: Option<LocalizedText>) {
-    let mut entry = KeyEntry::new(offer.name.clone(), offer.url.clone());
+    let mut entry = KeyEntry::new(offer);
     entry.note = note;
     state.modals.open(Modal::KeyEntry(Box::new(entry)));
 }
@@ -89,7 +96,12 @@ fn set_providers(
         about: Some(offer.about.clone()),
         ..PickerRow::default()
     };
-    let rows = offers.iter().map(row).collect();
+    let other = PickerRow {
+        label: words::OTHER_SERVER.text(state.appearance.lang).to_owned(),
+        about: Some(words::OTHER_SERVER_ABOUT.into()),
+        ..PickerRow::default()
+    };
+    let rows = offers.iter().map(row).chain([other]).collect();
     state.connecting.providers = offers;
     // The user may have left it meanwhile.
     let Some(picker) = state.modals.picker_mut().filter(|it| it.topic() == Topic::Provider) else {

@@ -1141,6 +1141,7 @@ fn a_provider_is_chosen_and_its_key_is_typed_unseen() {
             id: id.into(),
             name: name.into(),
             url: format!("https://api.{id}.example/v1"),
+            keys_at: format!("https://{id}.example/keys"),
             needs_key,
             about,
         };

@@ -244,7 +244,7 @@ fn without_a_model_a_run_says_so_and_prints_no_answer() {
     let done = bench.command(&["-p", "hello"]).output().unwrap();
     let err = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(5), "{err}");
-    assert!(done.stdout.is_empty() && err.contains("No model is configured"), "{err}");
+    assert!(done.stdout.is_empty() && err.contains("No model is connected"), "{err}");
     // A key that is there for another server does not make up for a profile that is not.
     let mut misspelt = bench.command(&["--profile", "lcoal", "-p", "hello"]);
     let done = misspelt.env("OPENAI_API_KEY", "sk-nothing").output().unwrap();

@@ -174,6 +174,23 @@ fn a_misspelt_command_is_answered_with_the_nearest_and_never_sent() {
 }
 
 #[test]
+fn a_word_of_other_programs_is_done_or_answered_and_never_sent() {
+    for word in ["connect", "auth", "setup", "login"] {
+        let login = RunMode::Login(LoginOptions { provider: None, key_stdin: false });
+        assert_eq!(way(&[word], TERMINAL), Ok(login), "{word}");
+    }
+    for word in ["mcp", "update", "upgrade", "exit", "quit"] {
+        for ends in [TERMINAL, PIPED] {
+            let answered = way(&[word], ends);
+            assert!(matches!(answered, Err(UsageError::WordOfOthers(_))), "{word}: {answered:?}");
+        }
+    }
+    let version = Cli::parse_from_args(["avocet", "version"]).unwrap_err();
+    assert_eq!(version.kind(), clap::error::ErrorKind::DisplayVersion);
+    assert!(way(&["update the docs"], TERMINAL).is_ok());
+}
+
+#[test]
 fn the_manual_describes_the_program_and_each_command() {
     let page = String::from_utf8(manual_page().unwrap()).unwrap();
     assert!(page.contains(".TH avocet 1") && page.contains("avocet\\-doctor(1)"), "{page}");

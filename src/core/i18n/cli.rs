@@ -19,6 +19,9 @@ words! { "cli":
     NO_TERMINAL: "The full screen needs a terminal. To get an answer without one, use `avocet -p \"…\"`.", "全屏界面需要终端。不用界面时请使用 `avocet -p \"…\"`。";
     ONLY_HEADLESS: "`{option}` works only with `-p` or piped input.", "`{option}` 只能与 `-p` 或管道输入一起使用。";
     MISSPELT_COMMAND: "There is no command `{given}`. Did you mean `avocet {nearest}`? As a message it goes in with `avocet -p {given}`.", "没有 `{given}` 这个命令。是想用 `avocet {nearest}` 吗？若要作为消息发送，请用 `avocet -p {given}`。";
+    WORD_MCP: "Avocet does not use MCP servers yet. `avocet plugin list` shows the tools that plugins add.", "Avocet 还不支持 MCP 服务器。`avocet plugin list` 列出插件提供的工具。";
+    WORD_UPDATE: "Avocet is updated the way it was installed: with `cargo install`, the package, or the install script once more. `avocet --version` says which one runs.", "Avocet 用安装时的方式更新：再次运行 `cargo install`、软件包管理器或安装脚本。`avocet --version` 显示当前版本。";
+    WORD_EXIT: "Nothing is running here. In a conversation, /exit ends Avocet.", "这里没有正在运行的会话。在对话中用 /exit 退出 Avocet。";
     STDIN_SILENT: "Standard input is open but nothing comes; going on without it.", "标准输入已打开但没有内容，将不再等待。";
     STDIN_AWAITED: "Waiting for the message on standard input.", "正在等待从标准输入读取消息。";
     NO_PROMPT: "There is nothing to answer.", "没有要回答的内容。";
@@ -54,7 +57,7 @@ words! { "cli":
     // Results.
     CONFIG_ROW: "{value}   {origin}", "{value}   {origin}";
     PLAN_TAKEN: "The plan is carried out, because of {option}.", "按 {option} 执行该计划。";
-    NO_MODEL: "No model is configured, so nothing can answer.", "没有配置模型，无法作答。";
+    NO_MODEL: "No model is connected, so nothing can answer.", "还没有连接模型，无法作答。";
     NO_SUCH_TOOL: "`--tools`: there is no tool `{name}`. Available: {known}.", "`--tools`：没有工具 `{name}`。可用：{known}。";
     MODEL_ERROR: "The model returned an error: {text}", "模型返回了错误：{text}";
     SESSION_LOST: "The session ended before the answer was complete.", "回答完成之前对话就结束了。";
@@ -80,7 +83,6 @@ words! { "cli":
     CONFIG_NO_VALUE: "`{key}` has no value.", "`{key}` 没有值。";
 
     // model list
-    NO_SERVER: "No server is configured. Set one with `avocet config set profiles.default.base_url URL`.", "没有配置服务器。用 `avocet config set profiles.default.base_url 网址` 设置一个。";
     NO_MODELS: "The server offers no models.", "服务器没有提供模型。";
     MODEL_AND: "{a}, {b}", "{a}，{b}";
     MODEL_WINDOW: "{n} tokens", "{n} 个词元";
@@ -157,7 +159,6 @@ words! { "cli":
     NO_ROOM: "Not enough system resources to start: {what}. Raise the limit (`ulimit -a` lists them) or close other programs.",
         "系统给本程序的资源不足，无法启动：{what}。请提高限制（`ulimit -a` 可查看），或结束其他程序。";
     PROGRAM_BROKEN: "Avocet cannot continue: {why}.", "Avocet 无法继续：{why}。";
-    NO_CONNECTION: "No server is configured. Start with `avocet --base-url URL --model NAME`, or add a profile to `config.toml`.", "没有配置服务器。请用 `avocet --base-url 网址 --model 名称` 启动，或在 `config.toml` 中添加配置方案。";
     TWO_SESSIONS: "Choose only one of `--continue`, an id and `--no-save`.", "`--continue`、编号和 `--no-save` 只能选其一。";
     NO_SESSION_NAMED: "Which conversation? `avocet session list` shows the ids.", "请写明是哪段对话：`avocet session list` 会列出编号。";
     ONLY_CHAT: "`{option}` works only with conversations.", "`{option}` 只能用于对话。";

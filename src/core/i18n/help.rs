@@ -91,7 +91,7 @@ pub const CHINESE: &[(&str, &str)] = &[
     ("Show what is known of a model: context, tools, prices", "显示一个模型的已知信息：上下文、工具、价格"),
     ("Make a small request, and report its speed and which dialects work", "发送一个小请求，报告速度以及哪些方式可用"),
     ("Its name; without one, the model in use", "其名称；未给出时为正在使用的模型"),
-    ("Save the API key of a provider, and choose one of its models", "保存服务商的 API 密钥，并选择一个模型"),
+    ("Save the API key of a provider, and choose one of its models; without a name, choose one", "保存服务商的 API 密钥，并选择一个模型；不写名称则从列表中选"),
     ("The key goes into the system's keyring, or into a file that only you can read where there is\nnone. It is sent to this server only.", "密钥存入系统密钥环；没有密钥环时存入只有你能读取的文件。\n它只会发给这台服务器。"),
     ("Remove the saved API key of a provider", "移除已保存的服务商 API 密钥"),
     ("The provider's name, or the server's URL", "服务商的名称，或服务器的 URL"),

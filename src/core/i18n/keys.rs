@@ -29,6 +29,8 @@ words! { "keys":
     // login
     NO_PROVIDER: "`{name}` is not a known provider: {known}. An address (https://…) works too.", "`{name}` 不是已知的服务商：{known}。也可以写地址（https://…）。";
     NO_PROVIDER_NEAR: "`{name}` is not a known provider. Did you mean `{near}`?", "`{name}` 不是已知的服务商。你是指 `{near}` 吗？";
+    NAME_PROVIDER: "Name a provider: {known}. For example `avocet login openai`; an address (https://…) works too.", "请写明服务商：{known}。例如 `avocet login openai`；也可以写地址（https://…）。";
+    ASK_PROVIDER: "Provider (a number, a name or an address, https://…): ", "服务商（编号、名称或地址 https://…）：";
     ASK_KEY: "API key for {name} ({url}), not shown: ", "{name}（{url}）的 API 密钥（不显示）：";
     ASK_KEY_VARIABLE: "API key for {name} ({url}), not shown; Enter uses {variable}: ", "{name}（{url}）的 API 密钥（不显示；直接回车则使用 {variable}）：";
     ASK_MODEL: "Model (a number, a name or a part of one; Enter takes {model}): ", "模型（编号、名称或其一部分；直接回车选 {model}）：";

@@ -9,7 +9,10 @@ words! { "model":
     ADDRESS: "`{given}` is not a model server's address. Write `base_url` as http://… or https://….", "`{given}` 不是模型服务器的地址。请把 `base_url` 写成 http://… 或 https://…。";
     KEY_UNUSABLE: "The key in {key} contains characters that cannot be sent. Copy it again, on one line.", "{key} 中的密钥含有无法发送的字符。请重新复制，只占一行。";
     KEY_WRONG: "{url} does not accept the key. Check {key} and try again.", "{url} 不接受这个密钥。请检查 {key} 后重试。";
-    KEY_MISSING: "{url} requires a key. Set {key} and restart.", "{url} 需要密钥。请设置 {key} 后重新启动。";
+    KEY_MISSING: "{url} requires a key, and {key} is not set. {how}", "{url} 需要密钥，而 {key} 没有设置。{how}";
+    // How to get a model, wherever one is missing.
+    NOT_CONNECTED: "No model is connected. {how}", "还没有连接模型。{how}";
+    HOW_TO_CONNECT: "To connect one: `avocet login`, or /connect in the full screen; for a server of your own, `avocet --base-url URL --model NAME`.", "连接方法：`avocet login`，或全屏界面中的 /connect；自己的服务器用 `avocet --base-url 网址 --model 名称`。";
     FORBIDDEN: "{url} does not allow this key to use `{model}`. Choose another model with /model, or ask for access.", "{url} 不允许这个密钥使用 `{model}`。请用 /model 换一个模型，或申请权限。";
     FORBIDDEN_ALL: "{url} does not allow this key. Use another one, or ask for access.", "{url} 不允许使用这个密钥。请换一个密钥，或申请权限。";
     UNPAID: "The account behind this key at {url} has no credit left. Top it up or use another key.", "{url} 上这个密钥的账户余额已用完。请充值或换一个密钥。";
@@ -49,4 +52,9 @@ words! { "model":
     WHY_OTHER_NAME: "its certificate is for another name", "证书属于另一个名称";
     WHY_TRUST: "its certificate is not trusted", "证书不受信任";
     WHY_OTHER: "{detail}", "{detail}";
+}
+
+/// No model is connected, and how to connect one.
+pub fn not_connected() -> super::LocalizedText {
+    NOT_CONNECTED.with("how", HOW_TO_CONNECT)
 }

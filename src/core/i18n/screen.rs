@@ -176,6 +176,9 @@ words! { "screen":
     PROVIDERS_ASKED: "Looking for servers on this machine…", "正在查找本机的服务器……";
     NO_MODELS_LISTED: "{name} lists no models. Use `avocet login {id} --model NAME`.", "{name} 没有列出模型。请用 `avocet login {id} --model 名称`。";
     KEY_TITLE: "API key for {name}", "{name} 的 API 密钥";
+    OTHER_SERVER: "Another server", "其他服务器";
+    OTHER_SERVER_ABOUT: "type its address", "输入它的地址";
+    KEY_PAGE: "No key yet? {page}", "还没有密钥？{page}";
     KEY_ABOUT: "Goes to {url} only, and into the system's keyring or a file that only you can read.", "只发送给 {url}，并保存在系统密钥环或仅你可读的文件中。";
     KEY_WAITS: "trying it…", "正在验证……";
     KEY_ODD: "That is not a key: a key is one line without spaces.", "这不是密钥：密钥只占一行，不含空格。";

@@ -109,7 +109,6 @@ words! { "session":
     FOUND_MORE: "It has {n} {n:model|models}: {names}.", "那里有 {n} 个模型：{names}。";
     FOUND_KEY: "`{key}` is set. Type `/model {model}` to use {name}.", "已设置 `{key}`。输入 `/model {model}` 即可使用 {name}。";
     GUIDE: "No model is connected, so the offline guide answers. It is not a language model.", "还没有连接模型，由离线向导回答。它不是语言模型。";
-    GUIDE_HINT: "`avocet --base-url URL --model NAME`, or ask it \"how do I connect a model?\"", "用 `avocet --base-url 网址 --model 名称` 连接，或者直接问它“怎样连接模型？”";
     NO_MODELS: "The server lists no models.", "服务器没有列出任何模型。";
     MODELS_HERE: "Models", "模型";
     DOCTOR: "Doctor", "诊断";

@@ -7,6 +7,7 @@
 //! | `!!cmd` | the same, and its output is kept out of the context |
 //! | `` text !`cmd` text `` | is replaced by the output of the line |
 //! | `@path`, `@"a b"`, `@dir/`, `@file:10-40` | a file that is sent with the message |
+//! | `exit`, `quit`, `:q`, `help`, alone | `/exit`, `/help` |
 //! | `\/`, `\!`, `\@` | the plain character |
 //! | anything else | a message |
 //!
@@ -103,6 +104,17 @@ pub fn preprocess(content: &str) -> PreprocessingResult {
     }
 }
 
+/// Words of other programs that are a command if nothing else is in the line.
+const BARE_COMMANDS: [(&str, &str); 7] = [
+    ("exit", "exit"),
+    ("quit", "exit"),
+    (":q", "exit"),
+    (":q!", "exit"),
+    (":wq", "exit"),
+    (":x", "exit"),
+    ("help", "help"),
+];
+
 /// Parses typed text.
 pub fn parse(typed: &str) -> Intent {
     parse_with_pastes(typed, &[])
@@ -170,7 +182,8 @@ pub fn with_images(op: Op, images: Vec<PastedImage>) -> Op {
 }
 
 fn command(line: &str, pasted: &[String]) -> Option<Intent> {
-    let rest = match line.strip_prefix('/')? {
+    let bare = BARE_COMMANDS.iter().find(|(word, _)| *word == line);
+    let rest = match bare.map(|(_, name)| *name).or_else(|| line.strip_prefix('/'))? {
         "" | "?" => "help",
         rest => rest,
     };
@@ -300,6 +313,11 @@ mod tests {
             ("/help", command("help", "")),
             ("/", command("help", "")),
             ("/?", command("help", "")),
+            ("help", command("help", "")),
+            (" exit ", command("exit", "")),
+            (":q", command("exit", "")),
+            ("help me", message("help me")),
+            ("\nexit\nnow", message("exit\nnow")),
             ("/commit -m 'wip'", command("commit", "-m 'wip'")),
             ("/summarize focus\non risks", command("summarize", "focus\non risks")),
             ("/创建 新的", command("创建", "新的")),

@@ -84,7 +84,10 @@ fn unquoted_path(text: &str) -> (String, usize) {
         // Chinese is written without spaces: the next mention may follow at once.
         let next =
             c == '@' && !text.get(..at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii()));
-        if is_path_end(c)
+        // `it's.txt`, but not the end of `'@a.rs'`.
+        let is_inside =
+            c == '\'' && end > 0 && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+        if (is_path_end(c) && !is_inside)
             || next
             || (c == ':' && range(text.get(at..).unwrap_or_default()).is_some())
         {
@@ -164,6 +167,7 @@ mod tests {
             ("（见@文档/说明.md）", &["@文档/说明.md"]),
             ("@a.rs, @b.rs; (@c.rs) and @d.rs.", &["@a.rs", "@b.rs", "@c.rs", "@d.rs"]),
             ("@src/ is a folder", &["@src/"]),
+            ("@it's.txt and '@a.rs' or '@b.rs'.", &["@it's.txt", "@a.rs", "@b.rs"]),
             ("@.. and @.", &["@..", "@."]),
             ("is it @a.rs?", &["@a.rs"]),
             ("@a.rs: look!", &["@a.rs"]),

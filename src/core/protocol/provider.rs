@@ -132,32 +132,40 @@ pub struct Hosted<'a> {
     pub base_url: &'a str,
     /// The variable that holds the address, where everyone has another.
     pub url_env: &'a str,
+    /// The page where a key is to be had.
+    pub keys_at: &'a str,
 }
 
 impl Hosted<'_> {
-    /// The name as it is typed: in lower case, without marks.
+    /// The name as it is typed: its Latin letters and digits, in lower case.
     pub fn simple_name(&self) -> String {
-        self.name.to_lowercase().replace(['.', ' '], "")
+        let letters = self.name.chars().filter(char::is_ascii_alphanumeric);
+        letters.map(|letter| letter.to_ascii_lowercase()).collect()
     }
 }
 
 #[rustfmt::skip]
 pub const HOSTED: &[Hosted<'static>] = &[
-    Hosted { name: "OpenAI",      key_env: "OPENAI_API_KEY",       base_url: "https://api.openai.com/v1",                               url_env: "" },
-    Hosted { name: "Anthropic",   key_env: "ANTHROPIC_API_KEY",    base_url: "https://api.anthropic.com/v1",                            url_env: "" },
-    Hosted { name: "Gemini",      key_env: "GEMINI_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",        url_env: "" },
-    Hosted { name: "Gemini",      key_env: "GOOGLE_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",        url_env: "" },
-    Hosted { name: "OpenRouter",  key_env: "OPENROUTER_API_KEY",   base_url: "https://openrouter.ai/api/v1",                            url_env: "" },
-    Hosted { name: "Azure",       key_env: "AZURE_OPENAI_API_KEY", base_url: "",                                                        url_env: "AZURE_OPENAI_ENDPOINT" },
-    Hosted { name: "DeepSeek",    key_env: "DEEPSEEK_API_KEY",     base_url: "https://api.deepseek.com/v1",                             url_env: "" },
-    Hosted { name: "Groq",        key_env: "GROQ_API_KEY",         base_url: "https://api.groq.com/openai/v1",                          url_env: "" },
-    Hosted { name: "Mistral",     key_env: "MISTRAL_API_KEY",      base_url: "https://api.mistral.ai/v1",                               url_env: "" },
-    Hosted { name: "xAI",         key_env: "XAI_API_KEY",          base_url: "https://api.x.ai/v1",                                     url_env: "" },
-    Hosted { name: "Z.ai",        key_env: "ZAI_API_KEY",          base_url: "https://api.z.ai/api/paas/v4",                            url_env: "" },
-    Hosted { name: "Moonshot",    key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.cn/v1",                              url_env: "" },
-    Hosted { name: "Moonshot.ai", key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.ai/v1",                              url_env: "" },
-    Hosted { name: "DashScope",   key_env: "DASHSCOPE_API_KEY",    base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",       url_env: "" },
-    Hosted { name: "Together",    key_env: "TOGETHER_API_KEY",     base_url: "https://api.together.xyz/v1",                             url_env: "" },
+    Hosted { name: "OpenAI",                key_env: "OPENAI_API_KEY",       base_url: "https://api.openai.com/v1",                                         url_env: "",                      keys_at: "https://platform.openai.com/api-keys" },
+    Hosted { name: "Anthropic",             key_env: "ANTHROPIC_API_KEY",    base_url: "https://api.anthropic.com/v1",                                      url_env: "",                      keys_at: "https://console.anthropic.com/settings/keys" },
+    Hosted { name: "Gemini",                key_env: "GEMINI_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
+    Hosted { name: "Gemini",                key_env: "GOOGLE_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
+    Hosted { name: "OpenRouter",            key_env: "OPENROUTER_API_KEY",   base_url: "https://openrouter.ai/api/v1",                                      url_env: "",                      keys_at: "https://openrouter.ai/settings/keys" },
+    Hosted { name: "Azure",                 key_env: "AZURE_OPENAI_API_KEY", base_url: "",                                                                  url_env: "AZURE_OPENAI_ENDPOINT", keys_at: "https://ai.azure.com" },
+    Hosted { name: "DeepSeek",              key_env: "DEEPSEEK_API_KEY",     base_url: "https://api.deepseek.com/v1",                                       url_env: "",                      keys_at: "https://platform.deepseek.com/api_keys" },
+    Hosted { name: "Groq",                  key_env: "GROQ_API_KEY",         base_url: "https://api.groq.com/openai/v1",                                    url_env: "",                      keys_at: "https://console.groq.com/keys" },
+    Hosted { name: "Mistral",               key_env: "MISTRAL_API_KEY",      base_url: "https://api.mistral.ai/v1",                                         url_env: "",                      keys_at: "https://console.mistral.ai/api-keys" },
+    Hosted { name: "xAI",                   key_env: "XAI_API_KEY",          base_url: "https://api.x.ai/v1",                                               url_env: "",                      keys_at: "https://console.x.ai" },
+    Hosted { name: "Z.ai",                  key_env: "ZAI_API_KEY",          base_url: "https://api.z.ai/api/paas/v4",                                      url_env: "",                      keys_at: "https://z.ai/manage-apikey/apikey-list" },
+    Hosted { name: "Moonshot",              key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.cn/v1",                                        url_env: "",                      keys_at: "https://platform.moonshot.cn/console/api-keys" },
+    Hosted { name: "Moonshot.ai",           key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.ai/v1",                                        url_env: "",                      keys_at: "https://platform.moonshot.ai/console/api-keys" },
+    Hosted { name: "DashScope",             key_env: "DASHSCOPE_API_KEY",    base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",                 url_env: "",                      keys_at: "https://bailian.console.aliyun.com" },
+    Hosted { name: "智谱 BigModel",           key_env: "ZHIPUAI_API_KEY",      base_url: "https://open.bigmodel.cn/api/paas/v4",                              url_env: "",                      keys_at: "https://open.bigmodel.cn/usercenter/apikeys" },
+    Hosted { name: "火山方舟 Ark",              key_env: "ARK_API_KEY",          base_url: "https://ark.cn-beijing.volces.com/api/v3",                          url_env: "",                      keys_at: "https://console.volcengine.com/ark" },
+    Hosted { name: "硅基流动 SiliconFlow",      key_env: "SILICONFLOW_API_KEY",  base_url: "https://api.siliconflow.cn/v1",                                     url_env: "",                      keys_at: "https://cloud.siliconflow.cn/account/ak" },
+    Hosted { name: "MiniMax",               key_env: "MINIMAX_API_KEY",      base_url: "https://api.minimaxi.com/v1",                                       url_env: "",                      keys_at: "https://platform.minimaxi.com/user-center/basic-information/interface-key" },
+    Hosted { name: "百度千帆 Qianfan",          key_env: "QIANFAN_API_KEY",      base_url: "https://qianfan.baidubce.com/v2",                                   url_env: "",                      keys_at: "https://console.bce.baidu.com/iam/#/iam/apikey/list" },
+    Hosted { name: "Together",              key_env: "TOGETHER_API_KEY",     base_url: "https://api.together.xyz/v1",                                       url_env: "",                      keys_at: "https://api.together.ai/settings/api-keys" },
 ];
 
 /// The variables that usually hold the key of the service at this address. Only an encrypted one is

@@ -1,7 +1,7 @@
 //! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: which one is being typed, and which are units.
 //! It does not read the files.
 
-use avocet_core::prompt::mention::{can_begin_after, find};
+use avocet_core::prompt::mention::{can_begin_after, find, parse};
 
 /// A mention that is being typed: everything from its `@` to the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +21,9 @@ pub struct Mentions(Vec<String>);
 impl Mentions {
     /// Makes a path a unit; returns its mention as it is put into the input.
     pub fn add(&mut self, path: &str) -> String {
-        let mention = if path.contains(char::is_whitespace) {
-            format!("@\"{path}\"")
-        } else {
-            format!("@{path}")
-        };
+        let reads_back =
+            parse(path).is_some_and(|(mention, len)| len == path.len() && mention.path == path);
+        let mention = if reads_back { format!("@{path}") } else { format!("@\"{path}\"") };
         if !self.0.contains(&mention) {
             self.0.push(mention.clone());
         }
@@ -140,6 +138,22 @@ mod tests {
         let mut mentions = Mentions::default();
         assert_eq!(mentions.add("src/a"), "@src/a");
         assert_eq!(mentions.add("a b.rs"), "@\"a b.rs\"");
+        for path in [
+            "it's.txt",
+            "a,b.txt",
+            "说明（一）.md",
+            "wow!",
+            "x:10",
+            "$HOME",
+            "src/",
+            ".",
+            "a(1).txt",
+        ] {
+            let mention = mentions.add(path);
+            let read: Vec<String> =
+                find(&mention).into_iter().map(|found| found.mention.path).collect();
+            assert_eq!(read, [path], "{mention}");
+        }
         assert_eq!(mentions.ranges("@src/a, @src/a.rs x@src/a @\"a b.rs\""), [(0, 6), (26, 35)]);
         assert_eq!(mentions.ranges("看@src/a:10-20"), [(3, 9)]);
     }

@@ -8,14 +8,15 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
+use crate::connect::ProviderOffer;
 use crate::draw::{self, DrawContext, HorizontalRule};
 use crate::keys::{self, KeyAction, KeyContext};
 use crate::{status, text};
 use avocet_config::Secret;
-use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::i18n::{Lang, LocalizedText, screen as words};
 
-/// Rows of the head, the field, the explanation and the hint.
-const HEIGHT: u16 = 4;
+/// Rows of the head, the field and the hint.
+const FRAME: u16 = 3;
 /// The longest key.
 const LONGEST: usize = 16 * 1024;
 
@@ -23,6 +24,8 @@ pub struct KeyEntry {
     /// Whose key it is.
     pub provider: String,
     url: String,
+    /// The page where a key is to be had; empty: unknown.
+    keys_at: String,
     typed: String,
     /// Why the last one was not taken.
     pub note: Option<LocalizedText>,
@@ -37,8 +40,15 @@ impl std::fmt::Debug for KeyEntry {
 }
 
 impl KeyEntry {
-    pub fn new(provider: String, url: String) -> KeyEntry {
-        KeyEntry { provider, url, typed: String::new(), note: None, is_waiting: false }
+    pub fn new(offer: &ProviderOffer) -> KeyEntry {
+        KeyEntry {
+            provider: offer.name.clone(),
+            url: offer.url.clone(),
+            keys_at: offer.keys_at.clone(),
+            typed: String::new(),
+            note: None,
+            is_waiting: false,
+        }
     }
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
@@ -76,13 +86,28 @@ impl KeyEntry {
         ModalAction::KeyEntered(Secret::new(std::mem::take(&mut self.typed).trim()))
     }
 
-    pub fn height(&self, screen: Rect) -> u16 {
-        HEIGHT.min(screen.height)
+    pub fn height(&self, screen: Rect, lang: Lang) -> u16 {
+        let says = u16::try_from(self.says(screen.width, lang).len()).unwrap_or(1);
+        (FRAME + says).min(screen.height)
+    }
+
+    /// What stands below the field: why the last key was not taken, else where this one goes and
+    /// where one is to be had.
+    fn says(&self, width: u16, lang: Lang) -> Vec<String> {
+        let about = words::KEY_ABOUT.with("url", self.url.as_str());
+        let page = words::KEY_PAGE.with("page", self.keys_at.as_str());
+        let page = Some(page).filter(|_| !self.keys_at.is_empty());
+        let says = match &self.note {
+            Some(note) => vec![note.clone()],
+            None => [about].into_iter().chain(page).collect(),
+        };
+        let room = usize::from(width.saturating_sub(3));
+        says.iter().flat_map(|say| text::wrap(&say.text(lang), room)).collect()
     }
 
     /// Draws it; returns the position of the cursor.
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let height = self.height(screen);
+        let height = self.height(screen, pen.lang);
         let area = Rect { y: screen.bottom().saturating_sub(height), height, ..screen };
         draw::clear(area, buf, pen.theme);
         let row =
@@ -101,16 +126,11 @@ impl KeyEntry {
         };
         let line = Line::from(vec![Span::styled("> ", pen.theme.accent), field]);
         draw::line(row(1), buf, 2, width, &line);
-        let (say, style) = match &self.note {
-            Some(note) => (note.text(pen.lang), pen.theme.warn),
-            None => {
-                let about = words::KEY_ABOUT.with("url", self.url.as_str());
-                (about.text(pen.lang), pen.theme.dim)
-            }
-        };
-        let say = Line::styled(text::elide_end(&say, width.saturating_sub(3)), style);
-        draw::line(row(2), buf, 2, width, &say);
-        status::draw_hints(row(3), buf, pen, HINTS);
+        let style = if self.note.is_some() { pen.theme.warn } else { pen.theme.dim };
+        for (nth, say) in (2..height.saturating_sub(1)).zip(self.says(area.width, pen.lang)) {
+            draw::line(row(nth), buf, 2, width, &Line::styled(say, style));
+        }
+        status::draw_hints(row(height.saturating_sub(1)), buf, pen, HINTS);
         draw::panel(area, buf, pen.theme, pen.theme.bar.input);
         (!self.is_waiting).then_some(Position { x: area.x + column, y: row(1).y })
     }

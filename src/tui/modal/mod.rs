@@ -406,7 +406,7 @@ impl Modals {
             Modal::ModelQuestion(asked) => return Some(asked.fit(screen, pen)),
             Modal::Form(form) => return Some(form.fit(screen, pen)),
             Modal::Picker(choose) => return Some(choose.height(screen)),
-            Modal::KeyEntry(entry) => return Some(entry.height(screen)),
+            Modal::KeyEntry(entry) => return Some(entry.height(screen, pen.lang)),
             Modal::Help(help) => help.fit(screen, pen),
             Modal::Diff(diff) => diff.fit(screen, pen),
             Modal::Keys(keys) => keys.fit(screen, pen),

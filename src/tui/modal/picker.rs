@@ -118,6 +118,9 @@ impl Picker {
             }
             Some(KeyAction::Accept) => match self.value() {
                 Some(value) => self.action(PickerAction::Confirmed(value)),
+                None if self.topic == Topic::Provider && self.filter_text.contains(['.', ':']) => {
+                    self.action(PickerAction::Confirmed(self.filter_text.trim().to_owned()))
+                }
                 None => ModalAction::Stay,
             },
             Some(KeyAction::Close) => self.action(PickerAction::Cancelled),
@@ -143,6 +146,12 @@ impl Picker {
             return self.select_by_char(c);
         }
         match key.code {
+            KeyCode::Home | KeyCode::End => {
+                let last = self.matches.len().saturating_sub(1);
+                let at = if key.code == KeyCode::Home { 0 } else { last };
+                self.selection = ListSelection::at(at);
+                return self.selected_action();
+            }
             KeyCode::Backspace => {
                 self.filter_text.pop();
             }

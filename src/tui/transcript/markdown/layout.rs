@@ -11,6 +11,7 @@ use super::split::OPTIONS;
 use super::table::Table;
 use crate::text;
 use avocet_core::i18n::screen;
+use avocet_session::with_cjk_strong;
 
 /// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;
@@ -39,7 +40,8 @@ pub(in super::super) fn layout(
         let target = targets.get(&link.reference)?;
         Some((CowStr::from(target.to_owned()), CowStr::Borrowed("")))
     };
-    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(elsewhere)) {
+    let parser = Parser::new_with_broken_link_callback(source, OPTIONS, Some(elsewhere));
+    for event in with_cjk_strong(parser) {
         setter.event(event);
     }
     setter.flush_paragraph();

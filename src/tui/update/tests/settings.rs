@@ -137,7 +137,8 @@ fn models_are_requested_and_listed_when_they_arrive() {
 fn setup(id: &str, needs_key: bool) -> ProviderOffer {
     let about = avocet_core::i18n::keys::KEY_NEEDED.into();
     let url = "https://api.example.com/v1".to_owned();
-    ProviderOffer { id: id.into(), name: id.to_uppercase(), url, needs_key, about }
+    let (id, name, keys_at) = (id.into(), id.to_uppercase(), String::new());
+    ProviderOffer { id, name, url, keys_at, needs_key, about }
 }
 
 fn result(state: &mut State, result: ConnectResult) -> Vec<ScreenEffect> {
@@ -179,6 +180,25 @@ fn a_provider_is_connected_to_by_its_key_and_one_of_its_models() {
     let sent = result(&mut state, ConnectResult::Saved(Ok(saved)));
     assert_eq!(sent, [ScreenEffect::Send(op)]);
     assert!(state.modals.is_empty() && state.composer.is_empty());
+}
+
+#[test]
+fn a_server_that_is_not_in_the_list_is_typed_by_its_address() {
+    let mut state = screen();
+    let offers = || ConnectResult::Providers(None, vec![setup("near", false), setup("far", true)]);
+    press(&mut state, "/connect\n");
+    result(&mut state, offers());
+    hold(&mut state, KeyCode::End, KeyModifiers::NONE);
+    assert_eq!(press(&mut state, "\n"), []);
+    assert_eq!(state.composer.display_text(), "/connect https://");
+    press(&mut state, "box.lan/v1");
+    let named = || Some("https://box.lan/v1".to_owned());
+    assert_eq!(press(&mut state, "\n"), request(ConnectRequest::Providers(named())));
+    hold(&mut state, KeyCode::Esc, KeyModifiers::NONE);
+    press(&mut state, "/connect\n");
+    result(&mut state, offers());
+    let typed = press(&mut state, "https://box.lan/v1\n");
+    assert_eq!(typed, request(ConnectRequest::Providers(named())), "in the filter, too");
 }
 
 #[test]
