@@ -2,12 +2,14 @@
 //! cuts it, and puts it on one line.
 
 pub mod chars;
+mod cjk_strong;
 pub mod encoding;
 mod escape;
 mod quote;
 mod repetition;
 mod sgr;
 
+pub use cjk_strong::with_cjk_strong;
 pub use escape::{Escaped, MARKS, escape, visible, write_escape};
 pub use quote::{QuotedWord, command_line, quote, quote_visible};
 pub use repetition::ends_in_repetition;

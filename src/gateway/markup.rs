@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::platform::MarkupDialect;
-use avocet_session::with_cjk_strong;
+use avocet_core::text::with_cjk_strong;
 
 /// Renders Markdown in a dialect.
 pub fn render(markdown: &str, dialect: MarkupDialect) -> String {

@@ -306,10 +306,9 @@ impl Localize for ModelError {
             ModelError::KeyWrong { url, key, said } => {
                 with_server_text(with_url(words::KEY_WRONG, url).with("key", key.as_str()), said)
             }
-            ModelError::KeyMissing { url, key } => {
-                let say = with_url(words::KEY_MISSING, url).with("key", key.as_str());
-                say.with("how", words::HOW_TO_CONNECT)
-            }
+            ModelError::KeyMissing { url, key } => with_url(words::KEY_MISSING, url)
+                .with("key", key.as_str())
+                .with("how", words::HOW_TO_CONNECT),
             ModelError::Forbidden { url, model, said } if model.is_empty() => {
                 server_error(words::FORBIDDEN_ALL, url, said)
             }

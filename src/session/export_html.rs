@@ -1,6 +1,6 @@
 //! Markdown as HTML. Markup of the text itself, and links that a browser would run, stay text.
 
-use crate::with_cjk_strong;
+use avocet_core::text::with_cjk_strong;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 pub fn escape(text: &str) -> String {

@@ -25,7 +25,6 @@ pub mod agent;
 mod attachments;
 mod change_log;
 mod changed_files;
-mod cjk_strong;
 mod compaction;
 mod configure;
 pub mod context;
@@ -86,7 +85,6 @@ mod undo;
 mod user_input;
 mod wall;
 
-pub use cjk_strong::with_cjk_strong;
 pub use job::KeptJobs;
 pub use pages::plugins as plugins_page;
 pub use run::start;

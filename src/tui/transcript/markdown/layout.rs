@@ -11,7 +11,7 @@ use super::split::OPTIONS;
 use super::table::Table;
 use crate::text;
 use avocet_core::i18n::screen;
-use avocet_session::with_cjk_strong;
+use avocet_core::text::with_cjk_strong;
 
 /// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;
