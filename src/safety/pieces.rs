@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use super::findings::Findings;
+use super::findings::{Findings, excerpt};
 use super::shell::{self, PlainCommand, PlainLine, PlainPart};
 use super::spec::JudgeContext;
 use super::{Assessment, Launch, PolicyContext, ScriptCommand, ScriptPart, ShellScript};
@@ -128,6 +128,19 @@ impl JudgedLine {
     /// The pieces that ask.
     pub fn asking(&self) -> impl Iterator<Item = &Assessment> {
         self.pieces.iter().filter(|piece| !piece.runs()).map(|piece| &piece.judged)
+    }
+
+    /// Adds why pieces ask, each named: these are the reasons to read first.
+    pub fn add_questions(&self, findings: &mut Findings) {
+        for piece in self.pieces.iter().filter(|piece| !piece.runs() && !piece.judged.risk.lifted) {
+            let reasons = piece.judged.risk.reasons.iter();
+            for reason in reasons.filter(|reason| reason.tier == Tier::L1) {
+                let say = words::SHELL_PIECE_ASKS
+                    .with("piece", excerpt(&piece.text))
+                    .with("why", reason.say.clone());
+                findings.add(reason.rule.clone(), Tier::L1, say, Some(self.arg), &[]);
+            }
+        }
     }
 
     /// Adds what refuses a piece, so that it refuses the line.

@@ -60,10 +60,10 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     let line = pieces::judge(&step.work, &ground, judge_piece);
     let is_own = |line: &&JudgedLine| line.runs() && may_start_shell(&step.work, &ground);
     let running = line.as_ref().filter(is_own);
+    let asking = line.as_ref().filter(|_| running.is_none());
+    asking.iter().for_each(|line| line.add_questions(&mut findings));
     let (pieces, task) = judge_work(&step.work, running, &ground, &mut findings);
-    if let Some(line) = line.as_ref().filter(|_| running.is_none()) {
-        line.add_refusals(&mut findings);
-    }
+    asking.iter().for_each(|line| line.add_refusals(&mut findings));
     tools::skill::check_restriction(&step.work, scene.policy, &mut findings);
     check_masks(&step.work, &ground, &mut findings);
     if !matches!(step.work, StepAction::Tool { .. }) {

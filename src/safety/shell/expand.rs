@@ -67,7 +67,8 @@ impl Expander<'_> {
     /// The words that a word becomes; `None`: only the shell knows.
     pub fn expand(&self, word: &ShellWord) -> Option<Vec<KnownWord>> {
         use Trait::{Braces, Coded, Pattern, Process, Quoted, Substitution, Variable};
-        if [Coded, Substitution, Process].into_iter().any(|odd| word.has(odd)) {
+        let is_made = word.has(Substitution) || word.has(Process);
+        if is_made || word.has(Coded) && !word.text.chars().all(is_read_alike) {
             return None;
         }
         let spreads = word.has(Braces) || word.has(Pattern);
@@ -234,4 +235,9 @@ fn plain_path(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let plain = |c: char| c.is_alphanumeric() || "/._-+@,".contains(c);
     text.chars().all(plain).then(|| text.to_owned())
+}
+
+/// A letter that every reader of `$'…'` takes for the same.
+fn is_read_alike(letter: char) -> bool {
+    matches!(letter, ' '..='~' | '\t' | '\n')
 }

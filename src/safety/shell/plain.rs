@@ -227,7 +227,8 @@ impl<'a> PlainWriter<'a> {
             && !is_piped;
         self.certain = false;
         let expander = self.expander(simple);
-        let (name, rest) = simple.words.split_first()?;
+        let (name, rest) =
+            simple.words.split_first().filter(|(name, _)| !name.has(Trait::Coded))?;
         // A name is written as it is.
         let name = expander.expand_one(name).filter(|name| name.shown.is_none())?.text;
         if rest.iter().any(|word| word.text.is_empty() && !word.has(Trait::Quoted)) {

@@ -4,6 +4,7 @@ use proptest::sample::select;
 
 use super::*;
 use crate::{Launch, ScriptPart, suggest_grants};
+use avocet_core::i18n::Lang;
 use avocet_core::protocol::{ApprovalMode, SandboxStatus};
 use avocet_core::text::quote_visible;
 
@@ -364,6 +365,8 @@ fn the_pieces_of_a_line_that_asks_say_which_of_them_ask() {
     let pieces: Vec<_> =
         verdict.assessment().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
     assert_eq!(pieces, [("ls", Tier::L0), ("head", Tier::L0), ("npm test", Tier::L1)]);
+    let first = &verdict.assessment().risk.reasons[0];
+    assert!(first.say.text(Lang::En).starts_with("`npm test`: "), "{first:?}");
     let verdict = line_verdict("for f in a; do npm test; done");
     assert!(verdict.assessment().pieces.iter().any(|piece| piece.text == "npm test"));
     assert!(verdict.assessment().launch.script.is_none());
