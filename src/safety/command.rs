@@ -35,7 +35,7 @@ static JUDGES: Judges =
 
 /// The context of a step in this folder.
 pub fn judge_context(scene: PolicyContext<'_>, cwd: PathBuf) -> JudgeContext<'_> {
-    JudgeContext { scene, cwd, judges: &JUDGES }
+    JudgeContext { scene, cwd, in_line: false, judges: &JUDGES }
 }
 
 /// Judges `name` with `args`; `named` is the argument that contains the name, if one does.
@@ -92,7 +92,8 @@ fn judge_shell_lookup(
     seat: ArgPosition,
     findings: &mut Findings,
 ) -> bool {
-    let Some(line) = shell_lookup_line(name, args).filter(|_| seat == ArgPosition::From(0)) else {
+    let Some(line) = shell::shell_lookup_line(name, args).filter(|_| seat == ArgPosition::From(0))
+    else {
         return false;
     };
     let say = words::ONLY_READS.with("program", name.to_owned());
@@ -100,22 +101,6 @@ fn judge_shell_lookup(
     let first = ["-c", line, "sh"].map(|word| (0, word.to_owned()));
     findings.launch.inserted.extend(first);
     true
-}
-
-/// The line that a shell is given for a question about names of programs.
-pub fn shell_lookup_line(name: &str, args: &[String]) -> Option<&'static str> {
-    let plain = |name: &String| {
-        name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c))
-    };
-    let (first, rest) = args.split_first()?;
-    match name {
-        "type" if args.iter().all(plain) => Some("type \"$@\""),
-        "command" if ["-v", "-V"].contains(&first.as_str()) && !rest.is_empty() => {
-            rest.iter().all(plain).then_some("command \"$@\"")
-        }
-        _ => None,
-    }
 }
 
 /// Whether the whole of a call is one of the harmless forms of its program, which then is

@@ -68,7 +68,7 @@ impl Findings {
         let same = |f: &&mut Finding| f.reason.rule == reason.rule && f.reason.arg == arg;
         match self.list.iter_mut().find(same) {
             Some(known) if known.reason.tier >= tier => {}
-            Some(known) => known.reason = reason,
+            Some(known) => *known = Finding { reason, effects: effects.to_vec() },
             None => self.list.push(Finding { reason, effects: effects.to_vec() }),
         }
     }

@@ -46,6 +46,7 @@ impl Seal {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{ScriptPart, ShellScript};
     use super::*;
 
     fn seal_of(program: &str, args: &[&str], cwd: &str, tier: Tier) -> Seal {
@@ -86,6 +87,10 @@ mod tests {
             Launch { git: Some(1), ..Launch::default() },
             Launch { empty_folder: true, ..Launch::default() },
             Launch { helpers: vec!["/usr/lib/git-core".into()], ..Launch::default() },
+            Launch {
+                script: Some(ShellScript(vec![ScriptPart::Text("x".into())])),
+                ..Launch::default()
+            },
         ] {
             assert_ne!(plain, sealed(&launch));
         }

@@ -40,6 +40,45 @@ pub struct Launch {
     pub needs: Needs,
     /// What the user opened to this command for the session, after the sandbox had denied it.
     pub opened: SandboxDenial,
+    /// What a shell is given in place of the step's own line.
+    pub script: Option<ShellScript>,
+}
+
+/// A line that nobody is asked about, as its shell is given it: every word is one that was
+/// judged, in quotes, so that nothing is left to the shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellScript(pub Vec<ScriptPart>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptPart {
+    /// For the shell as it is.
+    Text(String),
+    Command(Box<ScriptCommand>),
+}
+
+/// A program of a line, as it was judged by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptCommand {
+    /// Where it is, or its name if it is nowhere.
+    pub program: String,
+    pub args: Vec<String>,
+    pub cwd: PathBuf,
+    /// What it needs beyond its own words.
+    pub launch: Launch,
+    /// Variables in front of it, and where its output goes, for the shell.
+    pub sets: String,
+    pub redirects: String,
+    /// Whether it reads what a pattern or a search finds, and not only what it was given by name.
+    pub searches: bool,
+}
+
+impl ShellScript {
+    pub fn commands(&self) -> impl Iterator<Item = &ScriptCommand> {
+        self.0.iter().filter_map(|part| match part {
+            ScriptPart::Text(_) => None,
+            ScriptPart::Command(command) => Some(command.as_ref()),
+        })
+    }
 }
 
 impl Launch {
@@ -86,7 +125,7 @@ impl Launch {
             self.git,
             self.empty_folder
         ));
-        words.push(format!("{:?} {}", self.opened, self.filters_diffs));
+        words.push(format!("{:?} {} {:?}", self.opened, self.filters_diffs, self.script));
         words.extend(self.needs.fingerprint_words());
         words
     }

@@ -23,6 +23,7 @@ mod malformed;
 mod needs;
 mod openings;
 mod paths;
+mod pieces;
 pub mod places;
 pub mod policy;
 mod prompt_parts;
@@ -53,8 +54,7 @@ mod tests;
 pub use coverage::{bind_to_content, describe_coverage, why_never_applies};
 pub use findings::SeenPrograms;
 pub use fingerprint::{LaunchRequest, Seal};
-pub use grant::suggest_grant;
-pub use launch::Launch;
+pub use launch::{Launch, ScriptCommand, ScriptPart, ShellScript};
 pub use machine::{
     Contents, EditRange, EditSearch, FileKind, FoundText, LargeFileState, LinkIdentity, Machine,
     OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
@@ -75,7 +75,7 @@ pub use sensitive::{
     case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
 };
 pub use signing::hooks_digest;
-pub use step::UNTRUSTED;
+pub use step::{UNTRUSTED, suggest_grants};
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;

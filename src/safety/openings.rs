@@ -11,7 +11,7 @@ use super::places::{self, PlaceRow, UserPath, is_named};
 use super::policy::{Limit, Policy};
 use super::signing::{find_hooks, signing_rule};
 use super::spec::{ArgToken, JudgeContext, Operands, is_doubtful, operands};
-use super::{Assessment, PathKind, args, grant, paths, rules, shell};
+use super::{Assessment, PathKind, args, grant, paths, pieces, rules, shell};
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
 use avocet_core::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 use avocet_core::text::short_name;
@@ -50,7 +50,8 @@ impl Needs {
         }
         let direct = direct_command(work, findings);
         needs.netlink = direct.as_ref().is_some_and(|rule| is_named(SHOW_NETWORK, &rule.full));
-        let is_line = direct.is_none();
+        let is_line = context.in_line || direct.is_none() || pieces::shell_line(work).is_some();
+        let direct = direct.filter(|_| !is_line);
         needs.guarded = match &direct {
             Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,

@@ -166,7 +166,7 @@ fn matches_any_glob(globs: &[&str], name: &str) -> bool {
 
 /// Whether a glob of `*`, `?` and `[…]` matches a whole name. Goes back to the last `*`
 /// only, which is enough and takes at most the one length times the other.
-fn matches_glob(glob: &[u8], name: &[u8]) -> bool {
+pub(super) fn matches_glob(glob: &[u8], name: &[u8]) -> bool {
     let (mut g, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {

@@ -377,6 +377,8 @@ pub fn operands<'a>(tokens: &[ArgToken<'a>]) -> impl Iterator<Item = (usize, &'a
 pub struct JudgeContext<'a> {
     pub scene: PolicyContext<'a>,
     pub cwd: PathBuf,
+    /// Whether it is one of several commands of a line: what it prints may go on to others.
+    pub in_line: bool,
     pub judges: &'static Judges,
 }
 

@@ -5,16 +5,17 @@ use std::path::PathBuf;
 
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::{
-    ApprovalMode, Effect, Requires, SandboxStatus, Step, StepAction, Tier,
+    ApprovalMode, Effect, Requires, SandboxStatus, Step, StepAction, SubCommand, Tier,
 };
 
 use super::command;
 use super::findings::{Findings, excerpt};
 use super::grant::{self, GrantQuestion};
+use super::pieces::{self, JudgedLine};
 use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
-    Assessment, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program, ToolTask,
+    Assessment, Grant, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program, ToolTask,
     malformed, paths, shell, tools,
 };
 
@@ -26,35 +27,43 @@ const PLAN_MODE: &str = "mode.plan";
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
+    judge_in(step, scene, false)
+}
+
+/// The same for a command of a line.
+fn judge_piece(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
+    judge_in(step, scene, true)
+}
+
+/// The rules that "don't ask again" would remember for a step: for a line those of the pieces
+/// that ask. None where it is not offered.
+pub fn suggest_grants(judged: &Assessment, scene: PolicyContext<'_>) -> Vec<Grant> {
+    let ground = command::judge_context(scene, judged.cwd.clone());
+    let Some(line) = pieces::judge(&judged.step.work, &ground, judge_piece) else {
+        return grant::suggest_grant(judged, scene).into_iter().collect();
+    };
+    // What is asked about besides its pieces is no piece's rule.
+    let beside = judged.step.requires != Requires::default() || judged.risk.lifted;
+    let offered = line.asking().map(|piece| grant::suggest_grant(piece, scene));
+    let offered: Option<Vec<Grant>> = if beside { None } else { offered.collect() };
+    let mut grants = offered.unwrap_or_default();
+    grants.dedup();
+    grants
+}
+
+fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment, bool) {
     let world = MachineSnapshot::new(scene.world);
     let scene = PolicyContext { world: &world, ..scene };
     let cwd = step_folder(step.cwd.as_deref(), scene);
-    let ground = command::judge_context(scene, cwd);
+    let ground = JudgeContext { in_line, ..command::judge_context(scene, cwd) };
     let mut findings = Findings::default();
-    let (mut pieces, mut task) = (Vec::new(), None);
-    match &step.work {
-        StepAction::Exec { program, args } => {
-            malformed::check_args(args, &mut findings);
-            command::judge_command(
-                program,
-                None,
-                args,
-                ArgPosition::From(0),
-                0,
-                &ground,
-                &mut findings,
-            );
-        }
-        StepAction::Shell { line } => {
-            pieces = shell::judge_line(line, ArgPosition::Line, 0, &ground, &mut findings)
-        }
-        StepAction::Tool { name, input } => {
-            task = tools::judge(name, input, &ground, &mut findings);
-        }
-    }
-    if let StepAction::Tool { name, .. } = &step.work {
-        command::check_denied(name, None, &[], &ground, &mut findings);
-    }
+    let line = pieces::judge(&step.work, &ground, judge_piece);
+    let is_own = |line: &&JudgedLine| line.runs() && may_start_shell(&step.work, &ground);
+    let running = line.as_ref().filter(is_own);
+    let asking = line.as_ref().filter(|_| running.is_none());
+    asking.iter().for_each(|line| line.add_questions(&mut findings));
+    let (pieces, task) = judge_work(&step.work, running, &ground, &mut findings);
+    asking.iter().for_each(|line| line.add_refusals(&mut findings));
     tools::skill::check_restriction(&step.work, scene.policy, &mut findings);
     check_masks(&step.work, &ground, &mut findings);
     if !matches!(step.work, StepAction::Tool { .. }) {
@@ -67,17 +76,70 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     {
         findings.add(UNHELD, Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
-    findings.launch.needs = Needs::find(&step.work, &ground, &mut findings);
+    let needs = Needs::find(&step.work, &ground, &mut findings);
+    let netlink = needs.netlink || findings.launch.needs.netlink;
+    findings.launch.needs = Needs { netlink, ..needs };
     let lifted = apply_limits(scene.policy, &mut findings);
     let program = find_program(&step.work, task.as_ref(), &ground);
-    let allowed =
-        !lifted && apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings);
+    let allowed = !lifted
+        && match running {
+            Some(line) => findings.tier() == Tier::L1 && line.covers(&findings),
+            None => apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings),
+        };
     let seen = findings.seen_programs();
     let mut launch = build_launch(&mut findings, &ground);
     launch.opened = scene.policy.session_opening(&step.work, &ground.cwd);
     let risk = findings.into_risk(lifted);
+    let runs = running.is_some() && (risk.tier == Tier::L0 || allowed);
     let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
+    let script = line.filter(|_| runs).map(JudgedLine::into_script);
+    let launch = Launch { script, ..launch };
     (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
+}
+
+/// Judges what a step does: the commands of it, and the task of a tool.
+fn judge_work(
+    work: &StepAction,
+    running: Option<&JudgedLine>,
+    ground: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> (Vec<SubCommand>, Option<ToolTask>) {
+    let (mut commands, mut task) = (Vec::new(), None);
+    match work {
+        StepAction::Exec { args, .. } if let Some(line) = running => {
+            malformed::check_args(args, findings);
+            line.add_to(findings);
+            commands = line.sub_commands();
+        }
+        StepAction::Exec { program, args } => {
+            malformed::check_args(args, findings);
+            let seat = ArgPosition::From(0);
+            command::judge_command(program, None, args, seat, 0, ground, findings);
+            if !ground.in_line {
+                commands = pieces::sub_commands(work, ground);
+            }
+        }
+        StepAction::Shell { line } => {
+            commands = shell::judge_line(line, ArgPosition::Line, 0, ground, findings);
+        }
+        StepAction::Tool { name, input } => {
+            task = tools::judge(name, input, ground, findings);
+            command::check_denied(name, None, &[], ground, findings);
+        }
+    }
+    (commands, task)
+}
+
+/// Whether the shell of a line is one that may be started without a question, whatever it is
+/// given.
+fn may_start_shell(work: &StepAction, ground: &JudgeContext<'_>) -> bool {
+    let StepAction::Exec { program, args } = work else { return false };
+    let mut findings = Findings::default();
+    let asked = ["--version".to_owned()];
+    let seat = ArgPosition::From(0);
+    command::judge_command(program, None, &asked, seat, 0, ground, &mut findings);
+    command::check_denied(program, None, args, ground, &mut findings);
+    findings.tier() == Tier::L0
 }
 
 /// The findings for the start, with every program resolved.
@@ -238,9 +300,7 @@ fn find_program(
 ) -> Option<Program> {
     let world = ground.scene.world;
     match work {
-        StepAction::Exec { program, args }
-            if command::shell_lookup_line(program, args).is_some() =>
-        {
+        StepAction::Exec { program, args } if shell::shell_lookup_line(program, args).is_some() => {
             world.program("sh")
         }
         StepAction::Exec { program, .. } => find_named_program(program, ground),

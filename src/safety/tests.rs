@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
+use super::grant::suggest_grant;
 use super::policy::PolicyRule;
 use super::*;
 use avocet_core::i18n::safety as words;
@@ -16,6 +17,7 @@ mod forms;
 mod launch;
 mod lines;
 mod needs;
+mod pieces;
 mod places;
 mod planted;
 mod reading;

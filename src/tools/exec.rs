@@ -44,6 +44,7 @@ mod plugins;
 mod ports;
 mod process_group;
 mod process_id;
+mod script;
 mod setup;
 mod spawn;
 mod step_log;

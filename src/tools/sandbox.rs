@@ -41,7 +41,7 @@ use super::temp::RunFolder;
 use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
 use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
 use avocet_safety::places::UserPath;
-use avocet_safety::{self as safety, Assessment, GuardedFiles, SandboxOpening};
+use avocet_safety::{self as safety, Assessment, GuardedFiles, SandboxOpening, ShellScript};
 
 mod built;
 pub mod denied;
@@ -464,14 +464,9 @@ impl Sandbox {
 fn read_profile(judged: &Assessment) -> Profile {
     let launch = &judged.launch;
     let programs = judged.program.iter().chain(&launch.starts);
-    // A search of contents must not meet credentials; a comparison with recorded files
-    // would call a closed one changed.
-    let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
-    let (compares, git) = match (&judged.step.work, launch.git) {
-        (StepAction::Exec { args, .. }, Some(first)) => {
-            let args = args.get(first..).unwrap_or_default();
-            (!searches(args), !args.iter().any(|arg| arg == "--no-index"))
-        }
+    let (compares, git) = match (&judged.step.work, launch.git, &launch.script) {
+        (_, _, Some(script)) => git_access_of_line(script),
+        (StepAction::Exec { args, .. }, Some(first), None) => git_access(args, first),
         _ => (false, false),
     };
     Profile::Read {
@@ -483,6 +478,26 @@ fn read_profile(judged: &Assessment) -> Profile {
         reads_git_settings: git,
         netlink: launch.needs.netlink,
     }
+}
+
+/// Whether a git compares the workspace's files with recorded ones, and reads the settings of
+/// its repository. A search of contents must not meet credentials; a comparison would call a
+/// closed file changed.
+fn git_access(args: &[String], first: usize) -> (bool, bool) {
+    let args = args.get(first..).unwrap_or_default();
+    let has = |word: &str| args.iter().any(|arg| arg == word);
+    (!(has("grep") || has("--no-index")), !has("--no-index"))
+}
+
+/// The same of a line: what is open to one of its commands is open to all.
+fn git_access_of_line(script: &ShellScript) -> (bool, bool) {
+    let gits = script
+        .commands()
+        .filter_map(|command| command.launch.git.map(|first| git_access(&command.args, first)));
+    let gits: Vec<(bool, bool)> = gits.collect();
+    let opens = !gits.is_empty() && !script.commands().any(|command| command.searches);
+    let all = |which: fn(&(bool, bool)) -> bool| opens && gits.iter().all(which);
+    (all(|(compares, _)| *compares), all(|(_, settings)| *settings))
 }
 
 /// Absolute paths among the arguments.

@@ -387,3 +387,41 @@ fn large_images_come_back_whole_with_the_conversation() {
     let sent = |body: &Value| body["messages"][1]["content"].clone();
     assert_eq!(sent(&first), sent(&second), "not a letter of them was masked");
 }
+
+#[test]
+fn a_line_for_a_shell_runs_without_a_question_if_all_of_its_commands_do() {
+    let bench = TestDir::new();
+    for (name, text) in [("src/a.txt", "foo one\nbar\nfoo two\n"), ("sub/b.txt", "b\n")] {
+        fs::create_dir_all(bench.work().join(name).parent().unwrap()).unwrap();
+        fs::write(bench.work().join(name), text).unwrap();
+    }
+    let canary = bench.path("canary");
+    fs::write(bench.path("home/.bash_profile"), format!("touch '{}'\n", canary.display())).unwrap();
+    let mut git = std::process::Command::new("git");
+    assert!(git.current_dir(bench.work()).args(["init", "-q"]).status().unwrap().success());
+    let server = Server::start(vec![
+        calls(
+            "I look.",
+            &[
+                &["bash", "-lc", "grep -rn foo src | head -1"],
+                &["bash", "-lc", "cd sub && git status --short && ls"],
+            ],
+        ),
+        calls("And more.", &[&["bash", "-lc", "ls > out.txt"]]),
+        says("Done."),
+    ]);
+    let done = ask(&bench, &server, &["-p", "look around"]);
+    let requests = server.requests();
+    let results: Vec<String> = requests
+        .last()
+        .map(|last| last.json()["messages"].clone())
+        .and_then(|messages| messages.as_array().cloned())
+        .unwrap_or_default()
+        .iter()
+        .filter(|message| message["role"] == "tool")
+        .filter_map(|message| message["content"].as_str().map(str::to_owned))
+        .collect();
+    assert!(results[0].contains("src/a.txt:1:foo one"), "{results:?} {}", text(&done.stderr));
+    assert!(!results[0].contains("foo two") && results[1].contains("b.txt"), "{results:?}");
+    assert!(!canary.exists() && !bench.work().join("out.txt").exists());
+}

@@ -30,6 +30,7 @@ mod extra_folders;
 mod fuzz;
 mod isdk;
 mod language;
+mod lines;
 mod live_settings;
 mod long_turns;
 mod masks;

@@ -148,7 +148,9 @@ fn no_wrapper_hides_a_command() {
         }
         for shell in ["bash", "sh", "zsh"] {
             let text = ground.risk(shell, &["-c", line]).tier;
-            assert!(text >= plain.max(Tier::L1), "{shell} -c '{line}': {text:?}");
+            // The words of another shell are not known to mean the same.
+            let least = if shell == "zsh" { Tier::L1 } else { Tier::L0 };
+            assert!(text >= plain.max(least), "{shell} -c '{line}': {text:?}");
         }
     }
 }

@@ -29,6 +29,8 @@ mod exec;
 mod harmless_commands;
 mod jobs;
 #[cfg(unix)]
+mod lines;
+#[cfg(unix)]
 mod programs;
 #[cfg(unix)]
 mod reading;

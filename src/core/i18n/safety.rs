@@ -168,6 +168,7 @@ words! { "safety":
 
     // Shell lines.
     SHELL_STRING: "The arguments contain a shell line.", "参数中含有一行 shell 命令。";
+    SHELL_PIECE_ASKS: "`{piece}`: {why}", "`{piece}`：{why}";
     SHELL_PIECE: "A part of a shell line.", "shell 命令行的一部分。";
     SHELL_EMPTY: "There is no command in this line.", "这一行没有命令。";
     SHELL_NAME_UNKNOWN: "The program is only known when the shell runs.", "要到 shell 运行时才知道会执行哪个程序。";

@@ -109,7 +109,8 @@ pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 fn prints_usual_diffs(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
     let end = args::end_of_options(call.args, tokens);
     let options = call.args.iter().take(end).filter_map(|arg| arg.strip_prefix('-'));
-    ["git.log", "git.show", "git.diff"].contains(&call.id.as_str())
+    !call.ground.in_line
+        && ["git.log", "git.show", "git.diff"].contains(&call.id.as_str())
         && options.into_iter().all(|option| match option.strip_prefix('-') {
             Some(long) => {
                 let name = long.split('=').next().unwrap_or_default();

@@ -41,6 +41,6 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("sh bash zsh dash ash ksh mksh fish csh tcsh rbash nu xonsh elvish oil osh yash rc es", words::RUNS_SHELL, &[Exec]).posix()
         .flags("-c -l -i -e -x -u -v -n -s -f -p -r --login --norc --noprofile --posix --command").values("-o=text -O=text --rcfile=text --init-file=text").check(wrappers::shell_string)
         .quiet(&["--version"])
-        .keeps(&["bash script.sh", "sh -c ls", "bash -lc ls", "bash"])
+        .keeps(&["bash script.sh", "sh -c 'ls > x'", "bash -lc 'ls > x'", "bash"])
         .raised(&["bash -c 'rm -rf build'", "sh -c 'ls && rm -rf build'", "bash -lc 'sudo ls'", "bash -x -c 'rm -rf x'", "zsh -ec 'rm -rf x'", "bash -c 'echo $(rm -rf x)'", "bash -c 'if true; then rm -rf x; fi'", "bash -O extglob -c 'rm -rf x'", "bash -c 'x=1 rm -rf y'"]),
 ];

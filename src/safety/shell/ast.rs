@@ -41,12 +41,25 @@ pub struct CommandPosition {
     pub start: usize,
     /// Its number, in the order they were begun.
     pub serial: usize,
-    /// True after `&&`: the previous command succeeded.
-    pub sure: bool,
+    /// The operator in front of it.
+    pub after: Joint,
     /// True when it reads what another command writes.
     pub piped: bool,
     /// True inside a function of its own name.
     pub recursive: bool,
+}
+
+/// What a command follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joint {
+    /// A new list begins: `;`, the end of a line, a form.
+    #[default]
+    Next,
+    /// `&&` after a simple command, which has succeeded then.
+    And,
+    /// Whatever came before may have happened or not: `||`, and `&&` after a form.
+    Or,
+    Pipe,
 }
 
 /// A variable that is set in front of a command.
@@ -54,6 +67,8 @@ pub struct CommandPosition {
 pub struct Set {
     pub name: String,
     pub value: String,
+    /// Both as one word.
+    pub word: ShellWord,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +92,18 @@ pub struct ShellWord {
     /// The same without what expands: `a`.
     pub plain: String,
     pub traits: Vec<Trait>,
+    /// Where it begins and ends in the text that was read, in characters.
+    pub span: (usize, usize),
+    /// The variables in it, in order.
+    pub variables: Vec<VariableUse>,
+}
+
+/// A variable in a word, as it is written: `$HOME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableUse {
+    /// Where it begins in the text of the word, in bytes.
+    pub at: usize,
+    pub written: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -60,6 +60,7 @@ impl ShellParser<'_> {
                 self.skip_blanks();
                 self.take("-p");
             }
+            "!" => open.negated = true,
             "coproc" => self.coprocess(),
             "[[" => self.condition(open),
             _ => {}

@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::ast::Joint;
+
 /// Where the next command may run.
 pub struct Folders {
     /// Every folder the line was ever in.
@@ -13,20 +15,43 @@ pub struct Folders {
     current: Vec<PathBuf>,
     /// Whether a folder is not known at all.
     lost: bool,
+    /// Whether a part of this list may not have happened, or in a process of its own.
+    doubtful: bool,
 }
 
 const MOST: usize = 6;
 
 impl Folders {
     pub fn new(cwd: PathBuf) -> Folders {
-        Folders { all: vec![cwd.clone()], current: vec![cwd], lost: false }
+        Folders { all: vec![cwd.clone()], current: vec![cwd], lost: false, doubtful: false }
     }
 
     /// Moves to the next command. Unless it comes after a `&&`, the `cd` before it may have
-    /// failed, or may have been in a subshell.
-    pub fn start_command(&mut self, sure: bool) {
-        if !sure {
+    /// failed, or may have been in a subshell; after `||` and `|` that goes for the rest of
+    /// the list: `true || cd a && ls`, `x | cd a && ls`.
+    pub fn start_command(&mut self, after: Joint) {
+        self.doubtful = match after {
+            Joint::Next => false,
+            Joint::And => self.doubtful,
+            Joint::Or | Joint::Pipe => true,
+        };
+        if self.doubtful || after != Joint::And {
             self.current.clone_from(&self.all);
+        }
+    }
+
+    /// The only folder it can be.
+    pub fn only(&self) -> Option<&Path> {
+        match self.current.as_slice() {
+            [only] if !self.lost => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The `cd` that came last has happened whatever else did.
+    pub fn settle(&mut self) {
+        if !self.doubtful {
+            self.all.clone_from(&self.current);
         }
     }
 

@@ -20,9 +20,14 @@ mod brace_expansion;
 mod builtin;
 mod compound;
 mod cwd;
+mod expand;
+mod gaps;
 mod parser;
+mod plain;
 mod redirect;
 mod word;
+
+pub use plain::{PlainCommand, PlainLine, PlainPart, read_plain, shell_lookup_line};
 
 use ast::{RedirectKind, Script, ShellWord, Simple, Trait};
 use avocet_core::text::short_name;
@@ -164,7 +169,7 @@ impl LineJudge<'_, '_> {
     ) {
         let arg = self.seat.arg(0);
         findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
-        self.folders.start_command(simple.seat.sure);
+        self.folders.start_command(simple.seat.after);
         for set in &simple.sets {
             self.judge_assignment(&set.name, &set.value, findings);
         }

@@ -4,7 +4,7 @@
 //! the line opaque, and the commands that can be seen are kept all the same.
 
 use super::super::warning::Warning;
-use super::ast::{RedirectKind, Script, Set, ShellWord, Simple, Trait};
+use super::ast::{Joint, RedirectKind, Script, Set, ShellWord, Simple, Trait};
 use avocet_core::i18n::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
@@ -76,6 +76,8 @@ pub(super) struct OpenCommand {
     /// Whether the list is fed by another command.
     pub(super) piped: bool,
     pub(super) before: Preceding,
+    /// After `!`: it has failed where what follows goes on.
+    pub(super) negated: bool,
     /// After `while` and `until`.
     pub(super) condition: Option<bool>,
     pub(super) frames: Vec<OpenCompound>,
@@ -246,7 +248,7 @@ impl<'s> ShellParser<'s> {
                 // After an operator the command may be on the next line.
                 '\n' if open.before == Preceding::Operator => self.newline(),
                 '\n' => {
-                    self.finish_command(&mut open, false);
+                    self.finish_command(&mut open, Joint::Next);
                     self.newline();
                 }
                 '#' => self.skip_comment(),
@@ -260,7 +262,7 @@ impl<'s> ShellParser<'s> {
                 _ => self.read_item(&mut open),
             }
         }
-        self.finish_command(&mut open, false);
+        self.finish_command(&mut open, Joint::Next);
         self.reject_dangling_operator(&mut open);
         if !closed
             || !open.frames.is_empty()
@@ -283,21 +285,22 @@ impl<'s> ShellParser<'s> {
         if joins && nothing && self.peek() != Some(';') {
             self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
+        let follows = if open.is_fresh() || open.negated { Joint::Or } else { Joint::And };
         self.reject_dangling_operator(open);
         let case = open.form() == Some(CompoundForm::Branch)
             && [";;&", ";;", ";&"].iter().any(|operator| self.take(operator));
         if case {
-            self.finish_command(open, false);
+            self.finish_command(open, Joint::Next);
             open.set_form(CompoundForm::Pattern);
         } else if self.take("&&") {
-            self.finish_command(open, true);
+            self.finish_command(open, follows);
             open.before = Preceding::Operator;
         } else if self.take("||") {
-            self.finish_command(open, false);
+            self.finish_command(open, Joint::Or);
             open.before = Preceding::Operator;
         } else if self.take("|") {
             self.take("&");
-            self.finish_command(open, false);
+            self.finish_command(open, Joint::Pipe);
             self.piped = true;
             open.before = Preceding::Operator;
         } else {
@@ -310,7 +313,7 @@ impl<'s> ShellParser<'s> {
                 Some(_) | None => {}
             }
             self.at += 1;
-            self.finish_command(open, false);
+            self.finish_command(open, Joint::Next);
         }
     }
 
@@ -384,7 +387,7 @@ impl<'s> ShellParser<'s> {
             self.array();
         }
         self.script.add_form(Warning::EnvAssign);
-        open.simple.sets.push(Set { name, value });
+        open.simple.sets.push(Set { name, value, word: word.clone() });
     }
 
     /// The elements of an array, standing at the parenthesis.
@@ -406,8 +409,8 @@ impl<'s> ShellParser<'s> {
         self.at += 1;
     }
 
-    /// Ends a simple command; `sure`: the next runs only when it went well.
-    fn finish_command(&mut self, open: &mut OpenCommand, sure: bool) {
+    /// Ends a simple command; `joint`: what the next one follows.
+    fn finish_command(&mut self, open: &mut OpenCommand, joint: Joint) {
         let mut simple = std::mem::take(&mut open.simple);
         if let Some(from) = open.from {
             let text = self.slice(from, self.at);
@@ -423,7 +426,8 @@ impl<'s> ShellParser<'s> {
         }
         open.reset();
         open.condition = None;
-        open.simple.seat.sure = sure;
+        open.negated = false;
+        open.simple.seat.after = joint;
         self.piped = open.frames.last().map_or(open.piped, |frame| frame.piped);
     }
 }
@@ -435,6 +439,7 @@ impl OpenCommand {
             from: None,
             piped: reader.piped,
             before: Preceding::Nothing,
+            negated: false,
             condition: None,
             frames: Vec::new(),
         }

@@ -2,7 +2,7 @@
 //! substitutions. Lists of commands are up to `read`.
 
 use super::super::warning::Warning;
-use super::ast::{ShellWord, Trait};
+use super::ast::{ShellWord, Trait, VariableUse};
 use super::parser::{ListEnd, ShellParser};
 use avocet_core::i18n::safety as words;
 
@@ -53,8 +53,16 @@ impl WordBuilder {
 
     /// Something that expands, as it was written.
     fn push_expansion(&mut self, written: &str, how: Trait) {
+        if how == Trait::Variable {
+            self.push_use(written);
+        }
         self.word.text.push_str(written);
         self.word.add_trait(how);
+    }
+
+    fn push_use(&mut self, written: &str) {
+        let at = self.word.text.len();
+        self.word.variables.push(VariableUse { at, written: written.to_owned() });
     }
 }
 
@@ -94,6 +102,7 @@ impl ShellParser<'_> {
     /// Reads a word that is compared, so that signs for patterns find no files.
     pub(super) fn pattern_word(&mut self) -> WordBuilder {
         let mut draft = WordBuilder::default();
+        let start = self.at;
         while let Some(c) = self.peek() {
             match c {
                 '<' | '>' if self.peek_next() == Some('(') => {
@@ -111,6 +120,7 @@ impl ShellParser<'_> {
                 }
             }
         }
+        draft.word.span = (start, self.at);
         draft
     }
 
@@ -220,6 +230,7 @@ impl ShellParser<'_> {
             draft.word.plain.push(' ');
         }
         if matches!(written, "$?" | "$#" | "$$" | "$!") {
+            draft.push_use(written);
             written.chars().for_each(|c| draft.push_quoted(c));
         } else {
             draft.push_expansion(written, Trait::Variable);

@@ -155,7 +155,7 @@ fn closed_sub_commands_are_offered_only_with_exact_arguments() {
 #[test]
 fn commands_that_run_or_send_anything_are_never_offered_a_rule() {
     for line in [
-        "bash -c ls",
+        "bash -c 'ls > x'",
         "env ls",
         "timeout 5 make",
         "python3 -c 1",
@@ -259,7 +259,7 @@ fn a_user_rule_with_a_star_covers_no_more_than_a_remembered_one() {
         ("make *", "make x"),
         ("docker *", "docker run x"),
         ("bash *", "bash x.sh"),
-        ("bash *", "bash -c ls"),
+        ("bash *", "bash -c 'ls > x'"),
         ("timeout 5 *", "timeout 5 make"),
         ("xargs *", "xargs rm"),
         ("python3 *", "python3 x.py"),
@@ -379,7 +379,7 @@ fn a_rule_answers_only_reasons_and_effects_that_the_approved_step_had() {
 #[test]
 fn an_exact_rule_never_covers_a_reason_that_always_asks() {
     for line in [
-        "bash -c ls",
+        "bash -c 'ls > x'",
         "touch /etc/x",
         "touch .git/x",
         "touch AGENTS.md",
@@ -474,7 +474,7 @@ fn the_coverage_of_a_rule_is_described_even_when_it_covers_nothing() {
         ("git push --force", "rules.NEVER_REFUSED"),
         ("bash *", "rules.NEVER_OPEN"),
         ("npm *", "rules.NEVER_OPEN"),
-        ("bash -c ls", "rules.NEVER_ASKED"),
+        ("bash -c 'ls > x'", "rules.NEVER_ASKED"),
         ("touch /etc/x", "rules.NEVER_ASKED"),
         ("git status", "rules.NEVER_NEEDED"),
         ("plan *", "rules.NEVER_TOOL"),

@@ -81,7 +81,7 @@ fn a_secret_written_to_another_file_asks_whatever_the_rules() {
         assert!(rules(&verdict).contains(&"secret.value"), "{path}");
         let place = super::tests::place();
         let scene = crate::PolicyContext { policy: &policy, place: &place, world: &table };
-        let offered = crate::suggest_grant(verdict.assessment(), scene);
+        let offered = crate::grant::suggest_grant(verdict.assessment(), scene);
         assert!(offered.is_none(), "it is not to be remembered");
         let (bytes, diff) = content_and_diff(verdict.assessment());
         assert!(bytes == format!("K={KEY}\n") && !diff.contains(KEY) && diff.contains(&mask));

@@ -42,7 +42,7 @@ impl FakeFiles {
     fn suggested_rule(&self, verdict: &Verdict) -> Option<String> {
         let (policy, place) = (Policy::default(), place());
         let scene = PolicyContext { policy: &policy, place: &place, world: self };
-        crate::suggest_grant(verdict.assessment(), scene).map(|grant| grant.rule.to_string())
+        crate::grant::suggest_grant(verdict.assessment(), scene).map(|grant| grant.rule.to_string())
     }
 }
 

@@ -7,6 +7,7 @@
 //! declined or failed one ends the list.
 
 use std::collections::VecDeque;
+use std::path::Path;
 
 use super::{ModelRequest, TurnSettings};
 use crate::context::history::TurnRecord;
@@ -163,7 +164,7 @@ enum Waiting {
     /// The user's decision about a step.
     Step {
         held: Box<NeedsApproval>,
-        grant: Option<Box<Grant>>,
+        grants: Vec<Grant>,
         ahead: RemainingSteps,
     },
     /// The user's answer to a question of the model.
@@ -378,9 +379,11 @@ impl Turn {
     fn ask_about(&mut self, held: NeedsApproval, scene: PolicyContext<'_>) -> TurnAction {
         let ahead = RemainingSteps::assess(&self.batch.todo, scene);
         let judged = held.assessment();
-        let grant = (!self.batch.keeps_change(judged))
-            .then(|| safety::suggest_grant(judged, scene).map(Box::new))
-            .flatten();
+        let grants = if self.batch.keeps_change(judged) {
+            Vec::new()
+        } else {
+            safety::suggest_grants(judged, scene)
+        };
         let risk = if self.batch.keeps_change(judged) {
             safety::keeping_risk(&judged.risk)
         } else {
@@ -388,16 +391,14 @@ impl Turn {
         };
         let question = Question::Step(StepQuestion {
             risk,
-            rule: grant.as_ref().map(|grant| grant.rule.to_string()),
-            rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
-                safety::describe_coverage(&grant.rule, Some(&grant.terms), &judged.cwd)
-            }),
+            rule: joined_rules(&grants),
+            rule_covers: joined_coverage(&grants, &judged.cwd),
             trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
             rest: ahead.upcoming_steps(),
             ..self.step_question(judged)
         });
-        self.waiting = Waiting::Step { held: Box::new(held), grant, ahead };
+        self.waiting = Waiting::Step { held: Box::new(held), grants, ahead };
         TurnAction::Ask(Box::new(question))
     }
 
@@ -564,4 +565,23 @@ impl Turn {
     fn emit(&mut self, event: Event) {
         self.side_effects.push(SideEffect::Event(Box::new(event)));
     }
+}
+
+/// The rules that would be remembered, as the question shows them.
+fn joined_rules(grants: &[Grant]) -> Option<String> {
+    let rules: Vec<String> = grants.iter().map(|grant| grant.rule.to_string()).collect();
+    (!rules.is_empty()).then(|| rules.join(", "))
+}
+
+/// What they cover, each sentence once.
+fn joined_coverage(grants: &[Grant], folder: &Path) -> Vec<LocalizedText> {
+    let mut says: Vec<LocalizedText> = Vec::new();
+    for grant in grants {
+        for say in safety::describe_coverage(&grant.rule, Some(&grant.terms), folder) {
+            if !says.contains(&say) {
+                says.push(say);
+            }
+        }
+    }
+    says
 }

@@ -106,7 +106,8 @@ const DENIED: &[&str] = &[
     "LD_*", "DYLD_*",
     "GIT_EXTERNAL_DIFF", "GIT_SSH*", "GIT_PROXY_COMMAND", "GIT_CONFIG*", "GIT_EXEC_PATH", "GIT_DIR",
     "GIT_WORK_TREE", "GIT_ATTR_SOURCE", "GIT_TEMPLATE_DIR",
-    "BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "PROMPT_COMMAND", "IFS", "CDPATH",
+    "BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "PROMPT_COMMAND", "PS4", "SHELLOPTS",
+    "BASHOPTS", "IFS", "CDPATH",
 ];
 
 /// Not copied for L0, whatever the settings keep: each names something a build or a program

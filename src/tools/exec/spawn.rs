@@ -15,7 +15,7 @@ use super::super::ShellInput;
 use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables};
 use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
-use super::{Exec, bounds, format, git, helper};
+use super::{Exec, bounds, format, git, helper, script};
 use avocet_core::i18n::{LocalizedText, exec as words};
 use avocet_core::protocol::{StepAction, Tier};
 use avocet_safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
@@ -45,10 +45,10 @@ pub(super) enum ChildStreams {
 }
 
 /// The complete description of the child to start.
-struct LaunchPlan {
-    path: PathBuf,
-    args: Vec<OsString>,
-    variables: Variables,
+pub(super) struct LaunchPlan {
+    pub path: PathBuf,
+    pub args: Vec<OsString>,
+    pub variables: Variables,
     cwd: PathBuf,
     streams: ChildStreams,
     /// It runs in its temporary folder, which is empty.
@@ -102,7 +102,9 @@ pub(super) async fn start(
     if is_piece {
         plan.use_bash();
     }
-    if matches!(care, EnvironmentKind::Automatic)
+    if launch.script.is_some() {
+        plan = script::give(plan, judged).await;
+    } else if matches!(care, EnvironmentKind::Automatic)
         && matches!(judged.step.work, StepAction::Exec { .. })
     {
         plan = harden_automatic(plan, &args, judged).await;

@@ -12,11 +12,11 @@ impl Turn {
         scene: PolicyContext<'_>,
     ) -> TurnAction {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
-            Waiting::Step { held, grant, ahead } => {
+            Waiting::Step { held, grants, ahead } => {
                 if let Decision::ApproveAll { steps } = &decision {
                     self.batch.preapproved = ahead.preapprove(steps);
                 }
-                self.apply_step_decision(*held, grant, decision, scene)
+                self.apply_step_decision(*held, grants, decision, scene)
             }
             Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
             Waiting::Plan { judged } => self.decide_on_plan(&judged, decision, scene),
@@ -70,7 +70,7 @@ impl Turn {
     pub(super) fn apply_step_decision(
         &mut self,
         held: NeedsApproval,
-        grant: Option<Box<Grant>>,
+        grants: Vec<Grant>,
         decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
@@ -90,7 +90,7 @@ impl Turn {
         match decision {
             Decision::Approve | Decision::ApproveAll { .. } => self.run(held.approve(), None),
             Decision::Remember(scope) => {
-                if let Some(grant) = grant {
+                for grant in grants.into_iter().map(Box::new) {
                     self.side_effects.push(SideEffect::Remember { grant, scope });
                 }
                 self.run(held.approve(), None)

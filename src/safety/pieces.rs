@@ -1,0 +1,225 @@
+//! Judges a line for a shell by its pieces: each command as the step it would be by itself, in
+//! the folder it runs in. If all of them run unasked, so does the line, and then its shell gets
+//! exactly what was judged.
+
+use std::path::PathBuf;
+
+use super::findings::{Findings, excerpt};
+use super::shell::{self, PlainCommand, PlainLine, PlainPart};
+use super::spec::JudgeContext;
+use super::{Assessment, Launch, PolicyContext, ScriptCommand, ScriptPart, ShellScript};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Requires, Step, StepAction, SubCommand, Tier};
+use avocet_core::text::short_name;
+
+/// Judges a step that is a piece of a line, and whether a rule of the user lets it run.
+pub type PieceJudge = fn(Step, PolicyContext<'_>) -> (Assessment, bool);
+
+/// A line with its pieces judged.
+#[derive(Debug)]
+pub struct JudgedLine {
+    line: PlainLine,
+    /// In the order of the commands of the line.
+    pieces: Vec<JudgedPiece>,
+    /// The argument of the step that is the line.
+    arg: usize,
+}
+
+#[derive(Debug)]
+struct JudgedPiece {
+    text: String,
+    judged: Assessment,
+    is_allowed: bool,
+}
+
+/// The line of a step that gives one to a shell, which of its arguments that is, and whether the
+/// shell is bash.
+pub fn shell_line(work: &StepAction) -> Option<(&str, usize, bool)> {
+    let StepAction::Exec { program, args } = work else { return None };
+    let name = short_name(program);
+    let (line, options) = args.split_last()?;
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let known = [&["-c"][..], &["-lc"], &["-cl"], &["-l", "-c"], &["--login", "-c"]];
+    let is_known = ["bash", "sh"].contains(&name) && known.contains(&options.as_slice());
+    is_known.then_some((line, options.len(), name == "bash"))
+}
+
+/// The commands of such a line, whether or not all of it is understood.
+pub fn sub_commands(work: &StepAction, ground: &JudgeContext<'_>) -> Vec<SubCommand> {
+    let Some((line, arg, _)) = shell_line(work) else { return Vec::new() };
+    let seat = super::spec::ArgPosition::Within(arg);
+    shell::judge_line(line, seat, 1, ground, &mut Findings::default())
+}
+
+/// Judges the pieces of a line; `None`: it is not one, or some of it is only known to the shell.
+pub fn judge(
+    work: &StepAction,
+    ground: &JudgeContext<'_>,
+    judge_piece: PieceJudge,
+) -> Option<JudgedLine> {
+    let (text, arg, is_bash) = shell_line(work).filter(|_| !ground.in_line)?;
+    let line = shell::read_plain(text, is_bash, &ground.cwd, ground.scene)?;
+    let commands = line.0.iter().filter_map(|part| match part {
+        PlainPart::Text(_) => None,
+        PlainPart::Command(command) => Some(command),
+    });
+    let pieces: Option<Vec<JudgedPiece>> =
+        commands.map(|command| JudgedPiece::judge(command, ground, judge_piece)).collect();
+    Some(JudgedLine { line, pieces: pieces?, arg })
+}
+
+impl JudgedPiece {
+    /// In every folder it may run in; they must not make a difference.
+    fn judge(
+        command: &PlainCommand,
+        ground: &JudgeContext<'_>,
+        judge_piece: PieceJudge,
+    ) -> Option<JudgedPiece> {
+        let judged_in = |folder: &PathBuf| {
+            let args = command.args.clone();
+            let work = StepAction::Exec { program: command.name.clone(), args };
+            let cwd = Some(folder.to_str()?.to_owned());
+            let step = Step { id: String::new(), work, requires: Requires::default(), cwd };
+            Some(judge_piece(step, ground.scene))
+        };
+        let (first, others) = command.folders.split_first()?;
+        let (judged, is_allowed) = judged_in(first)?;
+        for folder in others {
+            let (other, allowed) = judged_in(folder)?;
+            let same = other.risk.tier == judged.risk.tier
+                && allowed == is_allowed
+                && other.launch == judged.launch
+                && judged.launch.git.is_none();
+            if !same {
+                return None;
+            }
+        }
+        // What the shell does itself gets nothing added.
+        let plain = judged.launch.inserted.is_empty() && !judged.launch.empty_folder;
+        let is_kept = command.shown.is_none() || plain;
+        let text = command.text.clone();
+        is_kept.then_some(JudgedPiece { text, judged, is_allowed })
+    }
+
+    fn runs(&self) -> bool {
+        self.is_alone() || self.judged.risk.tier == Tier::L1 && self.is_allowed
+    }
+
+    fn is_alone(&self) -> bool {
+        self.judged.risk.tier == Tier::L0
+    }
+}
+
+impl JudgedLine {
+    /// Whether no piece asks. An empty folder is one of a step that runs by itself.
+    pub fn runs(&self) -> bool {
+        let alone = self.pieces.iter().all(JudgedPiece::is_alone);
+        self.pieces.iter().all(JudgedPiece::runs)
+            && (alone || !self.pieces.iter().any(|piece| piece.judged.launch.empty_folder))
+    }
+
+    pub fn sub_commands(&self) -> Vec<SubCommand> {
+        let pieces = self.pieces.iter();
+        pieces
+            .map(|piece| SubCommand { text: piece.text.clone(), risk: piece.judged.risk.clone() })
+            .collect()
+    }
+
+    /// The pieces that ask.
+    pub fn asking(&self) -> impl Iterator<Item = &Assessment> {
+        self.pieces.iter().filter(|piece| !piece.runs()).map(|piece| &piece.judged)
+    }
+
+    /// Adds why pieces ask, each named: these are the reasons to read first.
+    pub fn add_questions(&self, findings: &mut Findings) {
+        for piece in self.pieces.iter().filter(|piece| !piece.runs() && !piece.judged.risk.lifted) {
+            let reasons = piece.judged.risk.reasons.iter();
+            for reason in reasons.filter(|reason| reason.tier == Tier::L1) {
+                let say = words::SHELL_PIECE_ASKS
+                    .with("piece", excerpt(&piece.text))
+                    .with("why", reason.say.clone());
+                findings.add(reason.rule.clone(), Tier::L1, say, Some(self.arg), &[]);
+            }
+        }
+    }
+
+    /// Adds what refuses a piece, so that it refuses the line.
+    pub fn add_refusals(&self, findings: &mut Findings) {
+        let reasons = self.pieces.iter().flat_map(|piece| &piece.judged.risk.reasons);
+        for reason in reasons.filter(|reason| reason.tier == Tier::L2) {
+            findings.add(reason.rule.clone(), Tier::L2, reason.say.clone(), Some(self.arg), &[]);
+        }
+    }
+
+    /// Adds what was found about the pieces, and what they need to run.
+    pub fn add_to(&self, findings: &mut Findings) {
+        let arg = Some(self.arg);
+        findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
+        for piece in &self.pieces {
+            let judged = &piece.judged;
+            for reason in &judged.risk.reasons {
+                findings.add(reason.rule.clone(), reason.tier, reason.say.clone(), arg, &[]);
+            }
+            findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &judged.risk.effects);
+            let Launch { starts, helpers, readable, lists, .. } = &judged.launch;
+            let launch = &mut findings.launch;
+            launch.starts.extend(judged.program.iter().chain(starts).cloned());
+            launch.helpers.extend_from_slice(helpers);
+            launch.readable.extend_from_slice(readable);
+            launch.lists.extend_from_slice(lists);
+            launch.writes.extend_from_slice(&judged.launch.writes);
+            launch.needs.netlink |= judged.launch.needs.netlink;
+        }
+        // Where nothing holds it, its words are the only proof.
+        findings.by_language = true;
+    }
+
+    /// The findings above L0 that are those of its pieces.
+    pub fn covers(&self, findings: &Findings) -> bool {
+        let known = |rule: &str| {
+            self.pieces.iter().any(|piece| {
+                let mut reasons = piece.judged.risk.reasons.iter();
+                reasons.any(|reason| reason.tier > Tier::L0 && reason.rule == rule)
+            })
+        };
+        let mut asking = findings.iter().filter(|finding| finding.reason.tier > Tier::L0);
+        asking.all(|finding| known(&finding.reason.rule))
+    }
+
+    /// What its shell is given.
+    pub fn into_script(self) -> ShellScript {
+        let mut pieces = self.pieces.into_iter();
+        let parts = self.line.0.into_iter().map(|part| match part {
+            PlainPart::Text(text) => ScriptPart::Text(text),
+            PlainPart::Command(command) => match pieces.next() {
+                Some(piece) => script_part(command, piece),
+                None => ScriptPart::Text(String::new()),
+            },
+        });
+        ShellScript(parts.collect())
+    }
+}
+
+fn script_part(command: PlainCommand, piece: JudgedPiece) -> ScriptPart {
+    let PlainCommand { name, args, shown, sets, redirects, has_found_names, .. } = command;
+    if let Some(shown) = shown {
+        return ScriptPart::Text(sets + &shown + &redirects);
+    }
+    let is_alone = piece.is_alone();
+    let mut judged = piece.judged;
+    // What the user allowed runs as they saw it.
+    judged.launch.git = judged.launch.git.filter(|_| is_alone);
+    let path = judged.program.as_ref().and_then(|program| program.path.to_str());
+    let leaves_out =
+        |(_, word): &(usize, String)| word.contains("exclude") || word.contains("glob");
+    let searches = judged.launch.git.is_none() && judged.launch.inserted.iter().any(leaves_out);
+    ScriptPart::Command(Box::new(ScriptCommand {
+        program: path.map_or(name, str::to_owned),
+        args,
+        cwd: judged.cwd,
+        searches: searches || has_found_names,
+        launch: judged.launch,
+        sets,
+        redirects,
+    }))
+}

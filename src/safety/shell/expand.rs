@@ -1,0 +1,243 @@
+//! Expands the words of a line as the shell would, where everything that decides it is known:
+//! variables of our own list, `~`, braces, and the names that a pattern finds in the workspace.
+//! Anything else is only known to the shell.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{FileKind, PathKind, PolicyContext, sensitive};
+use super::ast::{ShellWord, Trait};
+use super::brace_expansion;
+use avocet_core::text::quote_visible;
+
+/// A word of a command that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownWord {
+    /// As the command gets it; a variable of which nothing but its name is known stays.
+    pub text: String,
+    /// As the shell is given it, where that is not the text in quotes.
+    pub shown: Option<String>,
+}
+
+impl KnownWord {
+    fn literal(text: impl Into<String>) -> KnownWord {
+        KnownWord { text: text.into(), shown: None }
+    }
+
+    /// For the shell, which has nothing to expand in it.
+    pub fn quoted(&self) -> String {
+        self.shown.clone().unwrap_or_else(|| quote_literal(&self.text))
+    }
+}
+
+/// Always in quotes, so that it is neither a keyword nor an alias.
+pub fn quote_literal(text: &str) -> String {
+    let quoted = quote_visible(text);
+    if quoted.starts_with('\'') { quoted } else { format!("'{quoted}'") }
+}
+
+/// Entries of a folder that are looked at, and names that a pattern may find.
+const MOST_ENTRIES: usize = 2000;
+const MOST_NAMES: usize = 500;
+
+/// Variables that only show something, for what the shell itself prints or compares.
+const SHOWN: &[&str] = &[
+    "USER",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "LANG",
+    "TERM",
+    "UID",
+    "EUID",
+    "HOSTNAME",
+    "BASH_VERSION",
+];
+
+/// What words are expanded by.
+#[derive(Clone, Copy)]
+pub struct Expander<'a> {
+    pub scene: PolicyContext<'a>,
+    /// The folder of the command, where it can be only one.
+    pub folder: Option<&'a Path>,
+    /// Whether the shell itself takes the words, and only shows or compares them.
+    pub shows: bool,
+}
+
+impl Expander<'_> {
+    /// The words that a word becomes; `None`: only the shell knows.
+    pub fn expand(&self, word: &ShellWord) -> Option<Vec<KnownWord>> {
+        use Trait::{Braces, Coded, Pattern, Process, Quoted, Substitution, Variable};
+        let is_made = word.has(Substitution) || word.has(Process);
+        if is_made || word.has(Coded) && !word.text.chars().all(is_read_alike) {
+            return None;
+        }
+        let spreads = word.has(Braces) || word.has(Pattern);
+        if word.has(Variable) || !word.variables.is_empty() {
+            return if spreads { None } else { Some(vec![self.fill_variables(word)?]) };
+        }
+        let starts_at_home = word.text.starts_with('~');
+        if !spreads && !starts_at_home {
+            return Some(vec![KnownWord::literal(&word.text)]);
+        }
+        // Which of the signs is quoted is not known here.
+        if word.has(Quoted) {
+            return None;
+        }
+        let texts = if word.has(Braces) { spread(&word.text)? } else { vec![word.text.clone()] };
+        let mut known = Vec::new();
+        for text in texts {
+            let text = if text.starts_with('~') { self.below_home(&text)? } else { text };
+            if text.contains(['*', '?', '[']) {
+                known.extend(self.find_names(&text)?.into_iter().map(KnownWord::literal));
+            } else {
+                known.push(KnownWord::literal(text));
+            }
+        }
+        Some(known)
+    }
+
+    /// The only word that a word becomes.
+    pub fn expand_one(&self, word: &ShellWord) -> Option<KnownWord> {
+        let [only]: [KnownWord; 1] = self.expand(word)?.try_into().ok()?;
+        Some(only)
+    }
+
+    fn below_home(&self, text: &str) -> Option<String> {
+        let rest = text.strip_prefix('~')?;
+        let known = rest.is_empty() || rest.starts_with('/');
+        known.then(|| plain_path(&self.scene.place.home)).flatten().map(|home| home + rest)
+    }
+
+    fn fill_variables(&self, word: &ShellWord) -> Option<KnownWord> {
+        // A `~` in front may be quoted or not.
+        if word.variables.is_empty() || word.text.starts_with('~') {
+            return None;
+        }
+        let (mut text, mut shown, mut stays, mut done) =
+            (String::new(), String::new(), false, 0_usize);
+        for variable in &word.variables {
+            let before = word.text.get(done..variable.at)?;
+            let (value, kept) = self.value_of(&variable.written)?;
+            text += &format!("{before}{value}");
+            stays |= kept.is_some();
+            shown += &quote_literal(before);
+            shown += &kept.unwrap_or_else(|| quote_literal(&value));
+            done = variable.at + variable.written.len();
+        }
+        let rest = word.text.get(done..)?;
+        shown += &quote_literal(rest);
+        Some(KnownWord { text: text + rest, shown: stays.then_some(shown) })
+    }
+
+    /// The value of a variable, and what the shell is given where it is left to find it: the
+    /// status of a command is some number.
+    fn value_of(&self, written: &str) -> Option<(String, Option<String>)> {
+        let name = written.trim_start_matches('$').trim_matches(['{', '}']);
+        let kept = Some(format!("\"${{{name}}}\""));
+        let is_whole = written == format!("${name}") || written == format!("${{{name}}}");
+        match name {
+            _ if !is_whole => None,
+            "HOME" => Some((plain_path(&self.scene.place.home)?, None)),
+            "PWD" => Some((plain_path(self.folder?)?, None)),
+            "?" if self.shows => Some(("0".to_owned(), kept)),
+            name if self.shows && SHOWN.contains(&name) => Some((written.to_owned(), kept)),
+            _ => None,
+        }
+    }
+
+    /// The names that a pattern finds, sorted; the pattern itself where it finds none.
+    fn find_names(&self, pattern: &str) -> Option<Vec<String>> {
+        if pattern.contains('[') {
+            return None;
+        }
+        let folder = self.folder?;
+        let (text, root) = match pattern.strip_prefix('/') {
+            Some(_) => ("/".to_owned(), PathBuf::from("/")),
+            None => (String::new(), folder.to_owned()),
+        };
+        let mut found = vec![(text, root)];
+        let mut parts = pattern.trim_start_matches('/').split('/').peekable();
+        let mut searched = false;
+        while let Some(part) = parts.next() {
+            let is_last = parts.peek().is_none();
+            let end = if is_last { "" } else { "/" };
+            if part.contains(['*', '?']) {
+                searched = true;
+                found = self.find_in(&found, part, is_last)?;
+            } else {
+                found.iter_mut().for_each(|(text, path)| {
+                    text.push_str(part);
+                    path.push(part);
+                });
+                found.retain(|(_, path)| {
+                    !searched || self.scene.world.kind(path) != PathKind::Missing
+                });
+            }
+            found.iter_mut().for_each(|(text, _)| text.push_str(end));
+        }
+        let mut names: Vec<String> = found.into_iter().map(|(text, _)| text).collect();
+        names.sort_unstable();
+        Some(if names.is_empty() { vec![pattern.to_owned()] } else { names })
+    }
+
+    /// The entries of the folders that one part of a pattern fits. Files with a dot in front
+    /// are found by no part, and those that begin as an option are judged as one.
+    fn find_in(
+        &self,
+        folders: &[(String, PathBuf)],
+        part: &str,
+        is_last: bool,
+    ) -> Option<Vec<(String, PathBuf)>> {
+        if part.starts_with('.') {
+            return None;
+        }
+        let world = self.scene.world;
+        let mut found = Vec::new();
+        for (text, folder) in folders {
+            let real = world.resolve(folder);
+            if !self.scene.place.can_read(&real) {
+                return None;
+            }
+            let entries = world.entries(&real, MOST_ENTRIES + 1);
+            if entries.len() > MOST_ENTRIES {
+                return None;
+            }
+            for (path, kind) in entries {
+                let name = path.file_name()?.to_str()?;
+                let fits = sensitive::matches_glob(part.as_bytes(), name.as_bytes());
+                let leads = || kind == FileKind::Folder || world.kind(&path) == PathKind::Folder;
+                if name.starts_with('.') || !fits || !(is_last || leads()) {
+                    continue;
+                }
+                // A sign is more than one byte there.
+                if part.contains('?') && !name.is_ascii() {
+                    return None;
+                }
+                found.push((format!("{text}{name}"), folder.join(name)));
+            }
+            if found.len() > MOST_NAMES {
+                return None;
+            }
+        }
+        Some(found)
+    }
+}
+
+/// The words of braces that are not nested and list words: `{a,b}`, not `{1..3}`.
+fn spread(text: &str) -> Option<Vec<String>> {
+    let nested = text.split('}').any(|part| part.matches('{').count() > 1);
+    let words = brace_expansion::expand(text);
+    (!nested && !words.iter().any(|word| word.contains(['{', '}']))).then_some(words)
+}
+
+/// A path that a shell takes as one word, quoted or not.
+fn plain_path(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@,".contains(c);
+    text.chars().all(plain).then(|| text.to_owned())
+}
+
+/// A letter that every reader of `$'…'` takes for the same.
+fn is_read_alike(letter: char) -> bool {
+    matches!(letter, ' '..='~' | '\t' | '\n')
+}

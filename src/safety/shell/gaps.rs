@@ -1,0 +1,137 @@
+//! Reads what stands between the words of a line: operators, forms and redirections. Anything
+//! else there, and the line is not understood.
+
+use super::ast::{Redirect, RedirectKind, Simple};
+
+/// A part of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token<'s> {
+    /// A word of this command.
+    Command(&'s Simple),
+    /// An operator, as the shell is given it.
+    Operator(&'static str),
+    /// The beginning or the end of a form.
+    Group(&'static str),
+    /// `!` and `time`.
+    Prefix(&'static str),
+    /// Streams that are joined, or written to nothing.
+    Redirect(String),
+    /// A file that is read.
+    Input(&'s Redirect),
+}
+
+#[derive(Debug)]
+pub(super) struct GapReader<'s> {
+    pub is_bash: bool,
+    pub tokens: Vec<Token<'s>>,
+}
+
+impl<'s> GapReader<'s> {
+    /// Reads the text in front of a word, or of the target of a redirection.
+    pub fn read(&mut self, gap: &str, target: Option<&'s Redirect>) -> Option<()> {
+        let mut rest = gap;
+        loop {
+            rest = rest.trim_start_matches([' ', '\t']);
+            let first = match rest.chars().next() {
+                Some(first) => first,
+                None => return target.is_none().then_some(()),
+            };
+            if let Some(behind) = rest.strip_prefix("\\\n") {
+                rest = behind;
+            } else if first == '#' {
+                rest = rest.find('\n').and_then(|end| rest.get(end..)).unwrap_or_default();
+            } else if let Some((sign, token)) = self.sign(rest) {
+                self.tokens.extend(token);
+                rest = rest.get(sign.len()..)?;
+            } else {
+                match self.redirection(rest, target)? {
+                    Some(behind) => rest = behind,
+                    // It was the one in front of the target.
+                    None => return Some(()),
+                }
+            }
+        }
+    }
+
+    /// An operator or a word of the grammar at the start of a text.
+    fn sign(&self, text: &str) -> Option<(&'static str, Vec<Token<'s>>)> {
+        const SIGNS: &[(&str, Option<Token<'static>>)] = &[
+            ("&&", Some(Token::Operator(" && "))),
+            ("||", Some(Token::Operator(" || "))),
+            ("|&", None),
+            ("|", Some(Token::Operator(" | "))),
+            (";", Some(Token::Operator("\n"))),
+            ("\n", Some(Token::Operator("\n"))),
+            ("(", Some(Token::Group("( "))),
+            (")", Some(Token::Group(" )"))),
+            ("{", Some(Token::Group("{ "))),
+            ("}", Some(Token::Group("}"))),
+            ("!", Some(Token::Prefix("! "))),
+            ("time -p", Some(Token::Prefix("time -p "))),
+            ("time", Some(Token::Prefix("time "))),
+        ];
+        let (sign, token) = SIGNS.iter().find(|(sign, _)| text.starts_with(sign))?;
+        let behind = text.get(sign.len()..)?;
+        let is_word = sign.starts_with(['{', '}', '!', 't']);
+        let known = match *sign {
+            ";" => !behind.starts_with([';', '&']),
+            "|" => !behind.starts_with(['|', '&']),
+            "time" | "time -p" | "|&" => self.is_bash,
+            _ => true,
+        } && (!is_word
+            || behind.is_empty()
+            || behind.starts_with([' ', '\t', '\n', ';', '|', '&', ')', '<', '>']));
+        let tokens = match token {
+            Some(token) => vec![token.clone()],
+            // Both streams go on.
+            None => vec![Token::Redirect("2>&1".to_owned()), Token::Operator(" | ")],
+        };
+        known.then_some((*sign, tokens))
+    }
+
+    /// A redirection at the start of a text: the text behind it, or `None` where its target is
+    /// the word that comes next.
+    fn redirection<'t>(
+        &mut self,
+        text: &'t str,
+        target: Option<&'s Redirect>,
+    ) -> Option<Option<&'t str>> {
+        if let Some(behind) = text.strip_prefix("&>") {
+            let redirect = target.filter(|one| self.is_bash && writes_to_nothing(one))?;
+            let is_next = behind.strip_prefix('>').unwrap_or(behind).trim().is_empty();
+            self.tokens.push(Token::Redirect(format!(">{} 2>&1", redirect.target.text)));
+            return is_next.then_some(None);
+        }
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (stream, behind) = text.split_at_checked(digits)?;
+        if let Some(behind) = behind.strip_prefix(">&") {
+            let to = behind.get(..1).filter(|to| ["1", "2"].contains(to))?;
+            let behind = behind.get(1..)?;
+            let ends = !behind.starts_with(|c: char| c.is_alphanumeric() || c == '-');
+            if !ends || !["", "1", "2"].contains(&stream) {
+                return None;
+            }
+            self.tokens.push(Token::Redirect(format!("{stream}>&{to}")));
+            return Some(Some(behind));
+        }
+        let redirect = target?;
+        if let Some(behind) = behind.strip_prefix('>') {
+            let is_next = behind.strip_prefix('>').unwrap_or(behind).trim().is_empty();
+            let known = is_next && ["", "1", "2"].contains(&stream) && writes_to_nothing(redirect);
+            self.tokens.push(Token::Redirect(format!("{stream}>{}", redirect.target.text)));
+            return known.then_some(None);
+        }
+        let behind = behind.strip_prefix('<')?;
+        let known = behind.trim().is_empty()
+            && ["", "0"].contains(&stream)
+            && redirect.way == RedirectKind::Read;
+        self.tokens.push(Token::Input(redirect));
+        known.then_some(None)
+    }
+}
+
+/// Whether what is redirected goes nowhere.
+fn writes_to_nothing(redirect: &Redirect) -> bool {
+    let target = &redirect.target;
+    redirect.way == RedirectKind::Write && target.text == "/dev/null" && target.variables.is_empty()
+}

@@ -1,0 +1,364 @@
+//! Reads lines of which nothing is left to the shell: commands with known words, joined by
+//! operators. Such a line can be judged command by command, and is written anew from what was
+//! judged: the shell gets no word to expand, and whatever this reader and the shell would
+//! understand differently cannot happen.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{PathKind, PolicyContext, paths, wrappers};
+use super::ast::{Joint, Redirect, Script, Simple, Trait};
+use super::cwd::Folders;
+use super::expand::{Expander, KnownWord, quote_literal};
+use super::gaps::{GapReader, Token};
+use super::parser::parse;
+
+/// A line in the order in which it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlainLine(pub Vec<PlainPart>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlainPart {
+    /// Operators, and what the shell does itself: text for the shell.
+    Text(String),
+    Command(PlainCommand),
+}
+
+/// A command whose words are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainCommand {
+    /// As it is in the line.
+    pub text: String,
+    pub name: String,
+    pub args: Vec<String>,
+    /// For the shell, where the shell itself does it; `None`: a program is started.
+    pub shown: Option<String>,
+    /// Variables in front of it, for the shell.
+    pub sets: String,
+    /// Where its output goes, for the shell.
+    pub redirects: String,
+    /// The folders it may run in.
+    pub folders: Vec<PathBuf>,
+    /// Whether a pattern found some of its words.
+    pub has_found_names: bool,
+}
+
+/// How many commands, and how long a line, in bytes.
+const MOST_COMMANDS: usize = 64;
+const MOST_LINE: usize = 16 * 1024;
+
+/// What a shell does itself instead of starting a program of that name.
+#[rustfmt::skip]
+const BUILTINS: &[&str] = &[
+    ".", "alias", "bg", "bind", "break", "builtin", "caller", "chdir", "command", "compgen", "complete",
+    "compopt", "continue", "coproc", "declare", "dirs", "disown", "enable", "eval", "exec", "export",
+    "fc", "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let", "local", "logout",
+    "mapfile", "popd", "pushd", "read", "readarray", "readonly", "return", "shift", "shopt", "source",
+    "suspend", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
+];
+/// What it does itself and only shows or compares words, with rows as the programs have.
+const SHOWING: &[&str] = &["echo", "printf", "test", "[", "true", "false", "pwd"];
+/// Settings that end a line early, or print its commands.
+const SETTINGS: &[&str] = &["pipefail", "errexit", "nounset", "xtrace"];
+
+/// Reads a line that is run in `folder`; `None`: some of it is only known to the shell.
+pub fn read_plain(
+    line: &str,
+    is_bash: bool,
+    folder: &Path,
+    scene: PolicyContext<'_>,
+) -> Option<PlainLine> {
+    let script = parse(line);
+    let known = line.len() <= MOST_LINE
+        && script.opaque.is_none()
+        && script.functions.is_empty()
+        && !script.commands.is_empty()
+        && script.commands.len() <= MOST_COMMANDS;
+    if !known {
+        return None;
+    }
+    let tokens = read_tokens(line, &script, is_bash)?;
+    let has_groups = tokens.iter().any(|token| matches!(token, Token::Group(_)));
+    let mut writer = PlainWriter {
+        scene,
+        has_groups,
+        folders: Folders::new(folder.to_owned()),
+        line: PlainLine::default(),
+        open: None,
+        certain: true,
+    };
+    for token in &tokens {
+        writer.push(token)?;
+    }
+    writer.close(false)?;
+    (!writer.line.0.is_empty()).then_some(writer.line)
+}
+
+/// What stands at a place of the line.
+#[derive(Clone, Copy)]
+enum Hole<'s> {
+    Word(&'s Simple),
+    Set(&'s Simple),
+    Target(&'s Redirect),
+}
+
+/// The line in tokens: its words, and what is between them.
+fn read_tokens<'s>(line: &str, script: &'s Script, is_bash: bool) -> Option<Vec<Token<'s>>> {
+    let letters: Vec<char> = line.chars().collect();
+    let mut holes: Vec<((usize, usize), Hole<'s>)> = Vec::new();
+    for simple in &script.commands {
+        if simple.fed.is_some() {
+            return None;
+        }
+        holes.extend(simple.words.iter().map(|word| (word.span, Hole::Word(simple))));
+        holes.extend(simple.sets.iter().map(|set| (set.word.span, Hole::Set(simple))));
+        holes.extend(simple.redirects.iter().map(|one| (one.target.span, Hole::Target(one))));
+    }
+    holes.sort_by_key(|(span, _)| *span);
+    let mut reader = GapReader { is_bash, tokens: Vec::new() };
+    let mut done = 0;
+    for ((start, end), hole) in holes {
+        if start >= end {
+            return None;
+        }
+        let gap: String = letters.get(done..start)?.iter().collect();
+        let redirect = match hole {
+            Hole::Target(redirect) => Some(redirect),
+            Hole::Word(_) | Hole::Set(_) => None,
+        };
+        reader.read(&gap, redirect)?;
+        match hole {
+            Hole::Word(simple) | Hole::Set(simple) => reader.tokens.push(Token::Command(simple)),
+            Hole::Target(_) => {}
+        }
+        done = end;
+    }
+    let gap: String = letters.get(done..)?.iter().collect();
+    reader.read(&gap, None)?;
+    Some(reader.tokens)
+}
+
+/// Writes a line anew, following the folders it may be in.
+struct PlainWriter<'a> {
+    scene: PolicyContext<'a>,
+    has_groups: bool,
+    folders: Folders,
+    line: PlainLine,
+    /// The command that is being written, and where its redirections go.
+    open: Option<OpenPlain<'a>>,
+    /// Whether the next command runs whatever the others do.
+    certain: bool,
+}
+
+struct OpenPlain<'a> {
+    simple: &'a Simple,
+    redirects: String,
+}
+
+impl<'a> PlainWriter<'a> {
+    fn push(&mut self, token: &Token<'a>) -> Option<()> {
+        match token {
+            Token::Command(simple) => match &self.open {
+                Some(open) if std::ptr::eq(open.simple, *simple) => {}
+                Some(_) => return None,
+                None => self.open = Some(OpenPlain { simple, redirects: String::new() }),
+            },
+            Token::Redirect(text) => match (&mut self.open, self.line.0.last_mut()) {
+                (Some(open), _) => open.redirects.push_str(&format!(" {text}")),
+                // Behind a form.
+                (None, Some(PlainPart::Text(group))) if group.ends_with([')', '}']) => {
+                    group.push_str(&format!(" {text}"));
+                }
+                (None, _) => return None,
+            },
+            Token::Input(redirect) => {
+                let open = self.open.as_ref()?;
+                let input = self.expander(open.simple).expand_one(&redirect.target)?.text;
+                let is_read = |folder: &PathBuf| {
+                    paths::classify(&input, folder, self.scene).read_risk().is_none()
+                };
+                if !self.folders.iter().all(is_read) {
+                    return None;
+                }
+                let text = format!(" <{}", quote_literal(&input));
+                self.open.as_mut()?.redirects.push_str(&text);
+            }
+            Token::Operator(text) => {
+                self.close(*text == " | ")?;
+                self.push_text(text);
+            }
+            Token::Group(text) => {
+                self.close(false)?;
+                self.push_text(text);
+            }
+            Token::Prefix(text) => {
+                if self.open.is_some() {
+                    return None;
+                }
+                self.push_text(text);
+            }
+        }
+        Some(())
+    }
+
+    fn push_text(&mut self, text: &str) {
+        match self.line.0.last_mut() {
+            Some(PlainPart::Text(before)) => before.push_str(text),
+            Some(PlainPart::Command(_)) | None => {
+                self.line.0.push(PlainPart::Text(text.to_owned()));
+            }
+        }
+    }
+
+    fn expander(&self, simple: &Simple) -> Expander<'_> {
+        let name = simple.words.first().map_or("", |word| word.text.as_str());
+        let shows = SHOWING.contains(&name) || name == "exit";
+        Expander { scene: self.scene, folder: self.folders.only(), shows }
+    }
+
+    /// Ends the open command; `is_piped`: what it writes goes to another one.
+    fn close(&mut self, is_piped: bool) -> Option<()> {
+        let Some(OpenPlain { simple, redirects }) = self.open.take() else { return Some(()) };
+        self.folders.start_command(simple.seat.after);
+        let certain = match simple.seat.after {
+            Joint::Next => true,
+            Joint::And => self.certain,
+            Joint::Or | Joint::Pipe => false,
+        } && !self.has_groups
+            && !is_piped;
+        self.certain = false;
+        let expander = self.expander(simple);
+        let (name, rest) =
+            simple.words.split_first().filter(|(name, _)| !name.has(Trait::Coded))?;
+        // A name is written as it is.
+        let name = expander.expand_one(name).filter(|name| name.shown.is_none())?.text;
+        if rest.iter().any(|word| word.text.is_empty() && !word.has(Trait::Quoted)) {
+            return None;
+        }
+        let mut words: Vec<KnownWord> = Vec::new();
+        for word in rest {
+            words.extend(expander.expand(word)?);
+        }
+        let args: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        let is_entered = name == "cd" && self.change_folder(&args, certain)?;
+        let shown = || {
+            let shown = words.iter().map(|word| format!(" {}", word.quoted()));
+            let shown = quote_literal(&name) + &shown.collect::<String>();
+            // Nothing runs elsewhere if it fails all the same.
+            if is_entered { format!("{{ {shown} || exit 1\n}}") } else { shown }
+        };
+        let part = match who_runs(&name, &args)? {
+            Runner::Shell => PlainPart::Text(shown() + &redirects),
+            runner => PlainPart::Command(PlainCommand {
+                text: simple.text.clone(),
+                shown: (runner == Runner::Showing).then(shown),
+                sets: written_sets(simple)?,
+                redirects,
+                folders: self.folders.iter().cloned().collect(),
+                has_found_names: rest.iter().any(|word| word.has(Trait::Pattern)),
+                name,
+                args,
+            }),
+        };
+        match part {
+            PlainPart::Text(_) if !simple.sets.is_empty() => return None,
+            PlainPart::Text(text) => self.push_text(&text),
+            command @ PlainPart::Command(_) => self.line.0.push(command),
+        }
+        Some(())
+    }
+
+    /// `cd` to a folder that may be worked in. One that is there is entered for certain, unless
+    /// the command may not run at all: then it is the only one from there on.
+    fn change_folder(&mut self, args: &[String], certain: bool) -> Option<bool> {
+        let [to] = args else { return None };
+        if to.is_empty() || to.starts_with('-') {
+            return None;
+        }
+        let home = &self.scene.place.home;
+        let target = |here: &Path| paths::normalize(&paths::absolute(to, here, home));
+        let world = self.scene.world;
+        let mut is_there = true;
+        for folder in self.folders.iter() {
+            let real = world.resolve(&target(folder));
+            if !self.scene.place.can_read(&real) {
+                return None;
+            }
+            is_there &= world.kind(&real) == PathKind::Folder;
+        }
+        self.folders.change_to(target);
+        let is_entered = certain && is_there;
+        if is_entered {
+            self.folders.settle();
+            self.certain = true;
+        }
+        (!self.folders.is_lost()).then_some(is_entered)
+    }
+}
+
+/// Who does what a command says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    /// The shell, and there is nothing to judge in it.
+    Shell,
+    /// The shell, by words that are judged as those of the program of that name.
+    Showing,
+    Program,
+}
+
+/// Who runs a command of this name; `None`: it is none of the harmless ones of the shell.
+fn who_runs(name: &str, args: &[String]) -> Option<Runner> {
+    let settings = || {
+        let letters = |arg: &str| {
+            arg.strip_prefix('-')
+                .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "euxo".contains(c)))
+        };
+        !args.is_empty() && args.iter().all(|arg| letters(arg) || SETTINGS.contains(&arg.as_str()))
+    };
+    let is_status = |arg: &String| arg == "${?}" || arg.bytes().all(|b| b.is_ascii_digit());
+    match name {
+        "cd" => Some(Runner::Shell),
+        ":" => args.is_empty().then_some(Runner::Shell),
+        "exit" => (args.len() < 2 && args.iter().all(is_status)).then_some(Runner::Shell),
+        "set" => settings().then_some(Runner::Shell),
+        // A name with a subscript is evaluated: `test -v 'a[$(x)]'`, `printf -v 'a[$(x)]' y`.
+        "test" | "[" if args.iter().any(|arg| arg == "-v" || arg == "-R") => None,
+        "printf" if args.first().is_some_and(|arg| arg.starts_with('-') && arg != "--") => None,
+        name if SHOWING.contains(&name) => Some(Runner::Showing),
+        _ if shell_lookup_line(name, args).is_some() => Some(Runner::Shell),
+        _ if BUILTINS.contains(&name) => None,
+        _ => Some(Runner::Program),
+    }
+}
+
+/// The variables in front of a command, which only change languages and colours.
+fn written_sets(simple: &Simple) -> Option<String> {
+    let mut written = String::new();
+    for set in &simple.sets {
+        let is_plain = set.word.text == format!("{}={}", set.name, set.value)
+            && set.word.variables.is_empty()
+            && !set.word.needs_expansion()
+            && !set.word.has(Trait::Coded)
+            && wrappers::is_harmless_variable(&set.name, &set.value);
+        if !is_plain {
+            return None;
+        }
+        written += &format!("{}={} ", set.name, quote_literal(&set.value));
+    }
+    Some(written)
+}
+
+/// The line that a shell is given for a question about names of programs.
+pub fn shell_lookup_line(name: &str, args: &[String]) -> Option<&'static str> {
+    let plain = |name: &String| {
+        name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c))
+    };
+    let (first, rest) = args.split_first()?;
+    match name {
+        "type" if args.iter().all(plain) => Some("type \"$@\""),
+        "command" if ["-v", "-V"].contains(&first.as_str()) && !rest.is_empty() => {
+            rest.iter().all(plain).then_some("command \"$@\"")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,379 @@
+//! Tests lines for a shell that are judged by their pieces.
+
+use proptest::sample::select;
+
+use super::*;
+use crate::{Launch, ScriptPart, suggest_grants};
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{ApprovalMode, SandboxStatus};
+use avocet_core::text::quote_visible;
+
+const DAY: &str = include_str!("../../../tests/fixtures/day.txt");
+const READING: &str = include_str!("../../../tests/fixtures/reading.txt");
+
+fn bash(line: &str) -> Step {
+    step("bash", &["-lc", line])
+}
+
+fn line_verdict(line: &str) -> Verdict {
+    assess_with(bash(line), &Policy::default(), &place())
+}
+
+fn line_tier(line: &str) -> Tier {
+    line_verdict(line).assessment().risk.tier
+}
+
+fn launch_of(line: &str) -> Launch {
+    line_verdict(line).assessment().launch.clone()
+}
+
+/// What the shell is given, without what is added to the commands.
+fn script_of(line: &str) -> String {
+    let script = launch_of(line).script.unwrap_or_default();
+    let part = |part: &ScriptPart| match part {
+        ScriptPart::Text(text) => text.clone(),
+        ScriptPart::Command(command) => {
+            let words = std::iter::once(&command.program).chain(&command.args);
+            let words: Vec<&str> = words.map(String::as_str).collect();
+            format!("{}<{}>{}", command.sets, words.join("|"), command.redirects)
+        }
+    };
+    script.0.iter().map(part).collect()
+}
+
+/// A command as it is typed: quotes only where a shell would see more than letters.
+fn typed(command: &str) -> String {
+    let word = |word: &String| match word.strip_prefix('~') {
+        Some(rest) => format!("~{rest}"),
+        None => quote_visible(word),
+    };
+    words_of(command).iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// The commands of a file in which each follows its kind, and the folder they run in.
+fn commands_of(text: &'static str, place: Workspace) -> Vec<(&'static str, Workspace)> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let commands = lines.filter_map(|line| Some(line.split_once(' ')?.1.trim()));
+    commands.map(|command| (command, place.clone())).collect()
+}
+
+#[test]
+fn a_command_runs_in_a_shell_as_it_runs_alone() {
+    let day = Workspace { readable: vec!["/m".into()], ..Workspace::new("/m/apps/shop", "/h") };
+    let mut commands = commands_of(DAY, day);
+    commands.extend(commands_of(READING, Workspace::new("/h/code/shop", "/h")));
+    let (mut alone, mut differing) = (0, Vec::new());
+    for (command, place) in &commands {
+        let words = words_of(command);
+        let (program, args) = words.split_first().unwrap();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let tier = |step| assess_with(step, &Policy::default(), place).assessment().risk.tier;
+        let (bare, wrapped) = (tier(step(program, &args)), tier(bash(&typed(command))));
+        alone += usize::from(bare == Tier::L0);
+        if (bare == Tier::L0) != (wrapped == Tier::L0) {
+            differing.push(format!("{bare:?} {wrapped:?} {command}"));
+        }
+    }
+    assert!(alone > 700, "{alone}");
+    assert!(differing.is_empty(), "{}:\n{}", differing.len(), differing.join("\n"));
+}
+
+/// Pieces that run by themselves, whatever is in front of them or reads what they write.
+const HARMLESS: &[&str] = &[
+    "ls -la",
+    "cat a.txt",
+    "git status",
+    "git log --oneline -5",
+    "git diff",
+    "rg -n foo src",
+    "grep -rn 'a|b' src",
+    "find . -name '*.rs'",
+    "sed -n 1,5p a.txt",
+    "head -5",
+    "sort -u",
+    "wc -l",
+    "echo \"a; b\"",
+    "pwd",
+    "true",
+    "[ -f a.txt ]",
+    "jq .a x.json",
+    "awk '{print $1}'",
+    "node --version",
+    "LC_ALL=C sort a.txt",
+    "cat a.txt 2>/dev/null",
+    "ls >/dev/null 2>&1",
+];
+
+/// Pieces that ask or are refused wherever they are.
+const OTHERS: &[&str] = &[
+    "npm test",
+    "cat .env",
+    "rm a.txt",
+    "touch x",
+    "rm -rf /",
+    "./evil.sh",
+    "PATH=. ls",
+    "LD_PRELOAD=x ls",
+    "GIT_DIR=x git status",
+    "ls > x",
+    "ls $(cat x)",
+    "cat <(ls)",
+    "eval ls",
+    "exec ls",
+    "source x",
+    "x=1",
+    "export A=b",
+    "f() { ls; }",
+    "cat ~/.ssh/id_rsa",
+    "curl https://a.b",
+    "python3 -c 1",
+    "ls $x",
+    "cd .. && ls",
+    "test -v 'a[$(x)]'",
+    "printf -v a b",
+    "read a",
+    "trap ls EXIT",
+    "if ls; then ls; fi",
+    "sudo ls",
+    "git push",
+    "bash -c ls",
+    "cat <<< x",
+    "$'ls'",
+    "ls 3>&1",
+];
+
+/// Operators between commands.
+const JOINTS: &[&str] = &[" | ", " && ", " || ", "; ", "\n", "|", "&&", ";", " \\\n && ", " |\n "];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(800) })]
+    #[test]
+    fn a_line_runs_exactly_if_all_of_its_pieces_do(
+        pieces in proptest::collection::vec((select(HARMLESS), select(JOINTS)), 1..6),
+        odd in select(OTHERS),
+        at in any::<proptest::sample::Index>(),
+        joint in select(JOINTS),
+        in_group in any::<bool>(),
+    ) {
+        let joined = |pieces: &[(&str, &str)]| {
+            let mut line = String::new();
+            for (at, (piece, joint)) in pieces.iter().enumerate() {
+                line += if at == 0 { "" } else { joint };
+                line += piece;
+            }
+            if in_group { format!("( {line} )") } else { line }
+        };
+        let line = joined(&pieces);
+        prop_assert!(line_tier(&line) == Tier::L0, "{line}: {:?}", line_verdict(&line).assessment().risk.reasons);
+        let mut mixed = pieces.clone();
+        mixed.insert(at.index(mixed.len() + 1), (odd, joint));
+        let line = joined(&mixed);
+        prop_assert!(line_tier(&line) > Tier::L0, "{line}");
+    }
+}
+
+#[test]
+fn the_shell_gets_the_words_that_were_judged_and_expands_none() {
+    for (line, expected) in [
+        ("ls  -la 'a b'", "</bin/ls|-la|a b>"),
+        ("r\"g\" \"x y\" | head", "</bin/rg|x y> | </bin/head>"),
+        ("cd src && ls # x", "{ 'cd' 'src' || exit 1\n} && </bin/ls>"),
+        ("ls 2>&1 >/dev/null", "</bin/ls> 2>&1 >/dev/null"),
+        ("echo \"$HOME is $?\"; ls", "'echo' '''/h'' is '\"${?}\"''\n</bin/ls>"),
+        ("ls $PWD/x", "</bin/ls|/w/x>"),
+        ("echo $USER a", "'echo' ''\"${USER}\"'' 'a'"),
+        ("LC_ALL=C sort a", "LC_ALL='C' </bin/sort|a>"),
+        ("(ls; pwd) | wc", "( </bin/ls>\n'pwd' ) | </bin/wc>"),
+        ("ls |& wc", "</bin/ls> 2>&1 | </bin/wc>"),
+        ("ls &>/dev/null", "</bin/ls> >/dev/null 2>&1"),
+        ("sort < a.txt", "</bin/sort> <'a.txt'"),
+    ] {
+        assert_eq!(script_of(line), expected, "{line}");
+    }
+    for asks in ["2>&1 ls", "ls $x", "ls '~/x'", "cat ~/.ssh/x"] {
+        assert_eq!(script_of(asks), "", "{asks}");
+    }
+}
+
+#[test]
+fn a_line_needs_exactly_what_its_pieces_need() {
+    let launch = launch_of("rg foo | head; node --version");
+    let started: Vec<&str> =
+        launch.starts.iter().filter_map(|program| program.path.to_str()).collect();
+    assert_eq!(started, ["/bin/rg", "/bin/head", "/bin/node"]);
+    assert!(launch.inserted.is_empty() && !launch.empty_folder && launch.git.is_none());
+    let commands: Vec<_> = launch.script.iter().flat_map(|script| script.commands()).collect();
+    assert!(commands[0].searches && !commands[0].launch.inserted.is_empty());
+    assert!(!commands[1].searches && commands[2].launch.empty_folder);
+    assert!(!launch_of("ls | head").needs.netlink && launch_of("ss -l | head").needs.netlink);
+    // What a filter would leave out of the step's own output is not printed at all.
+    let diff = launch_of("git diff | grep x");
+    let git = diff.script.iter().flat_map(|script| script.commands()).next().unwrap();
+    assert!(!diff.filters_diffs && !git.launch.filters_diffs);
+    assert!(git.launch.inserted.iter().any(|(_, word)| word.contains("exclude")));
+}
+
+#[test]
+fn a_folder_that_may_not_have_been_entered_is_judged_with_the_one_before() {
+    for (line, tier) in [
+        ("cd src && git status", Tier::L0),
+        ("cd src; git status", Tier::L0),
+        ("cd src && cd lib && git status; git log", Tier::L0),
+        ("ls && cd src && git status", Tier::L0),
+        ("cd src && cat ../a", Tier::L0),
+        // It may run in either of them.
+        ("true || cd src && git status", Tier::L1),
+        ("ls | cd src && git status", Tier::L1),
+        ("ls && cd src; git status", Tier::L1),
+        ("(cd src) && cat ../a", Tier::L1),
+        ("{ cd src; } && cat ../a", Tier::L1),
+        ("cd src && cat ../../a", Tier::L1),
+        ("cd .. && ls", Tier::L1),
+    ] {
+        assert_eq!(line_tier(line), tier, "{line}");
+    }
+}
+
+#[test]
+fn only_the_plain_options_of_sh_and_bash_are_understood() {
+    let tier = |program, args: &[&str]| tier(program, args);
+    for (program, option) in
+        [("bash", "-c"), ("sh", "-c"), ("/bin/bash", "-lc"), ("bash", "-cl"), ("sh", "-lc")]
+    {
+        assert_eq!(tier(program, &[option, "ls | head"]), Tier::L0, "{program} {option}");
+    }
+    for args in [
+        &["-ic", "ls"][..],
+        &["-c", "ls", "x"],
+        &["-O", "extglob", "-c", "ls"],
+        &["--rcfile", "x", "-c", "ls"],
+        &["--init-file", "x", "-lc", "ls"],
+        &["-s", "-c", "ls"],
+        &["-xc", "ls"],
+        &["ls"],
+    ] {
+        assert!(tier("bash", args) > Tier::L0, "{args:?}");
+    }
+    for shell in ["zsh", "fish", "./bash", "/w/bash", "busybox"] {
+        assert!(tier(shell, &["-c", "ls"]) > Tier::L0, "{shell}");
+    }
+    // Only bash has these.
+    for line in ["ls |& head", "ls &>/dev/null", "time ls"] {
+        assert_eq!(tier("sh", &["-c", line]), Tier::L1, "{line}");
+    }
+    assert!(tier("timeout", &["5", "bash", "-c", "ls"]) > Tier::L0);
+    assert!(tier("env", &["bash", "-c", "ls"]) > Tier::L0);
+}
+
+#[test]
+fn what_the_user_forbids_asks_or_refuses_inside_a_line() {
+    let denied = |rule: &str| policy(|p| p.denied = vec![PolicyRule::parse(rule).unwrap()]);
+    let verdict = |policy: &Policy| assess_with(bash("ls | head"), policy, &place());
+    for rule in ["ls *", "head", "bash *"] {
+        assert!(matches!(verdict(&denied(rule)), Verdict::Refuse(_)), "{rule}");
+    }
+    let taken = policy(|p| p.allowed_programs = vec!["-bash".into()]);
+    assert!(matches!(verdict(&taken), Verdict::Refuse(_)));
+    let absent = policy(|p| p.shelter = SandboxStatus::Absent);
+    assert!(matches!(verdict(&absent), Verdict::Ask(_)));
+    let plan = policy(|p| p.approval = ApprovalMode::Plan);
+    assert!(matches!(verdict(&plan), Verdict::Run(_)));
+}
+
+#[test]
+fn an_untrusted_folder_is_only_read() {
+    let place = Workspace { trusted: false, ..place() };
+    let verdict = |line: &str| assess_with(bash(line), &Policy::default(), &place);
+    assert!(matches!(verdict("ls | head"), Verdict::Run(_)));
+    let asked = step("git", &["status"]);
+    let alone = matches!(assess_with(asked, &Policy::default(), &place), Verdict::Run(_));
+    assert_eq!(matches!(verdict("git status | head"), Verdict::Run(_)), alone);
+}
+
+/// The rules that a question about a line offers.
+fn offered(line: &str) -> Vec<Grant> {
+    let (policy, place, world) = (Policy::default(), place(), world());
+    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
+    suggest_grants(line_verdict(line).assessment(), scene)
+}
+
+#[test]
+fn a_question_about_a_line_offers_the_rules_of_the_pieces_that_ask() {
+    let rules = |line: &str| -> Vec<String> {
+        offered(line).iter().map(|grant| grant.rule.to_string()).collect()
+    };
+    let alone = |program, args: &[&str]| suggested_rule(&verdict(program, args)).unwrap();
+    assert_eq!(rules("npm test 2>&1 | tail -5"), [alone("npm", &["test"])]);
+    assert_eq!(rules("ls && git commit -m x"), [alone("git", &["commit", "-m", "x"])]);
+    assert_eq!(rules("npm test; npm test"), [alone("npm", &["test"])]);
+    for never in [
+        "ls | head",
+        "npm test > x",
+        "npm test $(x)",
+        "cat .env | head",
+        "npm test && cat ~/.ssh/id_rsa",
+        "rm -rf / && npm test",
+        "npm test & ls",
+        "npm test && ./evil.sh",
+        "npm test | xargs rm",
+    ] {
+        assert!(rules(never).is_empty(), "{never}: {:?}", rules(never));
+    }
+}
+
+#[test]
+fn a_line_whose_pieces_run_or_are_allowed_runs_in_every_mode() {
+    let granted = offered("npm test | tail -5");
+    for approval in [ApprovalMode::Ask, ApprovalMode::Edits] {
+        let allowed = policy(|p| {
+            p.granted = granted.clone();
+            p.approval = approval;
+        });
+        let verdict = |line: &str| assess_with(bash(line), &allowed, &place());
+        for runs in ["npm test", "npm test | head", "ls && npm test 2>&1 | grep x", "npm test; ls"]
+        {
+            let verdict = verdict(runs);
+            assert!(matches!(verdict, Verdict::Run(_)), "{runs}");
+            let launch = &verdict.assessment().launch;
+            assert!(launch.script.is_some(), "{runs}");
+            assert!(launch.needs.credentials.is_empty() && !launch.needs.system, "{runs}");
+        }
+        for asks in [
+            "npm test > x",
+            "npm test && npm run other",
+            "npm test && cat .env",
+            "npm test; node --version",
+            "cd src && npm test",
+            "PATH=. npm test",
+            "npm test &",
+            "npm test $(ls)",
+        ] {
+            assert!(matches!(verdict(asks), Verdict::Ask(_)), "{asks}");
+        }
+        assert!(matches!(verdict("npm test; rm -rf /"), Verdict::Refuse(_)));
+    }
+    let plan = policy(|p| {
+        p.granted = granted;
+        p.approval = ApprovalMode::Plan;
+    });
+    assert!(matches!(assess_with(bash("npm test | head"), &plan, &place()), Verdict::Refuse(_)));
+}
+
+#[test]
+fn the_pieces_of_a_line_that_asks_say_which_of_them_ask() {
+    let verdict = line_verdict("ls | head && npm test");
+    let pieces: Vec<_> =
+        verdict.assessment().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
+    assert_eq!(pieces, [("ls", Tier::L0), ("head", Tier::L0), ("npm test", Tier::L1)]);
+    let first = &verdict.assessment().risk.reasons[0];
+    assert!(first.say.text(Lang::En).starts_with("`npm test`: "), "{first:?}");
+    let verdict = line_verdict("for f in a; do npm test; done");
+    assert!(verdict.assessment().pieces.iter().any(|piece| piece.text == "npm test"));
+    assert!(verdict.assessment().launch.script.is_none());
+}
+
+#[test]
+fn a_line_that_was_approved_runs_as_it_is() {
+    let Verdict::Ask(held) = line_verdict("ls && npm test") else { panic!("it asks") };
+    assert!(held.approve().assessment().launch.script.is_none());
+}

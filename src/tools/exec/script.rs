@@ -1,0 +1,69 @@
+//! Writes the line that a shell is given where nobody is asked about it: the words that were
+//! judged, in quotes, with what makes each command harmless. The shell reads no file at its
+//! start, whatever the step's own options say.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::environment::Variables;
+use super::git;
+use super::spawn::LaunchPlan;
+use avocet_core::text::quote_visible;
+use avocet_safety::{Assessment, ScriptCommand, ScriptPart, ShellScript};
+
+/// Gives the shell of a step its line. Reads the settings of repositories, so it is done where
+/// waiting is allowed; if that broke off, nothing is run.
+pub(super) async fn give(mut plan: LaunchPlan, judged: &Assessment) -> LaunchPlan {
+    let Some(script) = judged.launch.script.clone() else { return plan };
+    let variables = plan.variables.clone();
+    let written = tokio::task::spawn_blocking(move || write(&script, &variables)).await;
+    let line = written.unwrap_or_else(|_| "exit 1".to_owned());
+    let is_bash = plan.path.file_name().is_some_and(|name| name == "bash");
+    // Without these bash reads the user's files where its input looks like that of a login.
+    let quiet = ["--noprofile", "--norc"].iter().filter(|_| is_bash);
+    plan.args = quiet.map(OsString::from).collect();
+    plan.args.extend(["-c".into(), line.into()]);
+    plan
+}
+
+fn write(script: &ShellScript, variables: &Variables) -> String {
+    let part = |part: &ScriptPart| match part {
+        ScriptPart::Text(text) => text.clone(),
+        ScriptPart::Command(command) => write_command(command, variables),
+    };
+    script.0.iter().map(part).collect()
+}
+
+fn write_command(command: &ScriptCommand, variables: &Variables) -> String {
+    let ScriptCommand { program, args, cwd, launch, sets, redirects, .. } = command;
+    let mut given = launch.arguments(args);
+    let mut line = sets.clone();
+    if let Some(first) = launch.git {
+        let of_git = given.split_off(launch.index_after_insertion(first).min(given.len()));
+        line += &git_settings(&git::working_folder(cwd, &of_git), variables);
+        let hardened = git::args(&of_git);
+        given.extend(hardened.iter().map(|arg| arg.to_string_lossy().into_owned()));
+    }
+    let words = std::iter::once(program).chain(&given).map(|word| quote(word));
+    line += &words.collect::<Vec<_>>().join(" ");
+    line += redirects;
+    // The folder of the step's own is empty.
+    if launch.empty_folder { format!("( cd \"$TMPDIR\" && {line} )") } else { line }
+}
+
+/// The variables in front of a git that overrule its repository.
+fn git_settings(folder: &Path, variables: &Variables) -> String {
+    let mut hardened = variables.clone();
+    git::harden(&mut hardened, folder);
+    let added = hardened.iter().filter(|(name, value)| variables.get(*name) != Some(value));
+    let set = added.map(|(name, value)| {
+        format!("{}={} ", name.to_string_lossy(), quote(&value.to_string_lossy()))
+    });
+    set.collect()
+}
+
+/// In quotes whatever it is, so that it is no word of the grammar.
+fn quote(word: &str) -> String {
+    let quoted = quote_visible(word);
+    if quoted.starts_with('\'') { quoted } else { format!("'{quoted}'") }
+}

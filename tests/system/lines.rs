@@ -1,0 +1,135 @@
+//! Lines for a shell that run by themselves: inside the sandbox they say what a bare shell says,
+//! and the shell reads no file at its start.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use avocet::protocol::{Observation, SandboxMode, SandboxStatus};
+use avocet::safety::Verdict;
+
+use crate::programs::{ProgramFixture, run};
+use crate::support::skip::{Reason, skip};
+
+/// A repository, and a home that marks whatever reads it.
+struct LineFixture {
+    root: tempfile::TempDir,
+    desk: ProgramFixture,
+}
+
+impl LineFixture {
+    fn new() -> LineFixture {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().join("home");
+        fs::create_dir(&home).unwrap();
+        let desk = ProgramFixture::at(root.path(), &home, &[]);
+        let lines = LineFixture { root, desk };
+        lines.write("sub/one.txt", "needle one\n");
+        lines.write("sub/two words.txt", "needle two\n");
+        lines.write(".env", "KEY=sk-hidden-needle\n");
+        let identity = ["-c", "user.name=x", "-c", "user.email=x@y"];
+        for args in [&["init", "-q"][..], &["add", "sub", "a.txt"], &["commit", "-qm", "Begin"]] {
+            let mut git = Command::new("git");
+            git.current_dir(&lines.desk.workspace).args(identity).args(args);
+            assert!(git.status().unwrap().success());
+        }
+        lines
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.desk.workspace.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn home(&self, name: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("home").join(name)
+    }
+
+    /// What a line says inside, which runs by itself. `None`: this machine holds nothing.
+    async fn seen(&self, words: &[&str], mode: SandboxMode) -> Option<Observation> {
+        let (exec, shelter) = self.desk.exec(mode);
+        if shelter == SandboxStatus::Absent {
+            skip(Reason::NoSandbox);
+            return None;
+        }
+        match self.desk.judge(words) {
+            Verdict::Run(cleared) => Some(run(&exec, cleared).await),
+            other => panic!("{words:?} asks: {:?}", other.assessment().risk.reasons),
+        }
+    }
+}
+
+/// Lines whose words mean the same to every shell, of programs that every machine has.
+const LINES: &[&str] = &[
+    "ls | head -1",
+    "cd sub && git status --short && ls",
+    "cd sub; ls; git log --oneline | wc -l",
+    "cat a.txt | tail -n 1; echo \"status $?\"",
+    "ls missing 2>/dev/null || echo none",
+    "ls missing >/dev/null 2>&1; echo $?",
+    "cat sub/*.txt",
+    "ls sub/* && wc -l < a.txt",
+    "grep -rn needle sub | sort",
+    "(cd sub && pwd -P) | tail -c 5; ls sub",
+    "[ -f a.txt ] && echo yes || echo no",
+    "printf '%s\\n' b a 'c d' | sort",
+    "echo 'a; b' \"it's\" $HOME/x",
+    "LC_ALL=C sort a.txt | head -n 1",
+    "! grep -q zebra a.txt && echo none",
+    "git diff | head -3; git log --format=%s | cat",
+    "find . -name '*.txt' | sort",
+    "sed -n 1p a.txt | tr a-z A-Z",
+    "git --version | cut -d' ' -f1; ls",
+    "false || exit 3; ls",
+];
+
+#[tokio::test]
+async fn a_line_says_inside_the_sandbox_what_a_shell_says() {
+    let lines = LineFixture::new();
+    for line in LINES {
+        let Some(inside) = lines.seen(&["bash", "-lc", line], SandboxMode::Read).await else {
+            return;
+        };
+        let mut shell = Command::new("bash");
+        shell.args(["--noprofile", "--norc", "-c", line]).current_dir(&lines.desk.workspace);
+        shell.env("HOME", lines.home("").to_string_lossy().trim_end_matches('/'));
+        let outside = shell.output().unwrap();
+        let said = String::from_utf8_lossy(&outside.stdout).into_owned();
+        assert_eq!((inside.exit_code, inside.stdout), (outside.status.code(), said), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_in_a_line_leaves_credentials_out() {
+    let lines = LineFixture::new();
+    for mode in [SandboxMode::Read, SandboxMode::Off] {
+        for line in ["grep -rn needle . | sort", "grep -rhi hidden .; ls", "cat sub/* | sort"] {
+            let Some(seen) = lines.seen(&["bash", "-c", line], mode).await else { return };
+            assert!(!seen.stdout.contains("sk-hidden"), "{line}: {}", seen.stdout);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_shell_of_a_line_reads_no_file_at_its_start() {
+    let lines = LineFixture::new();
+    let canary = lines.root.path().join("canary");
+    let evil = format!("echo read >> '{}'\necho read\nls() {{ echo read; }}\n", canary.display());
+    for name in [".bash_profile", ".bash_login", ".profile", ".bashrc", ".shrc", ".zshenv"] {
+        fs::write(lines.home(name), &evil).unwrap();
+        lines.write(name, &evil);
+    }
+    for words in [
+        ["bash", "-lc", "ls a.txt | cat"],
+        ["bash", "-c", "ls a.txt | cat"],
+        ["sh", "-lc", "ls a.txt | cat"],
+        ["bash", "-lc", "cd sub && ls ../a.txt | cat"],
+    ] {
+        for mode in [SandboxMode::Read, SandboxMode::Off] {
+            let Some(seen) = lines.seen(&words, mode).await else { return };
+            assert!(seen.stdout.trim_end().ends_with("a.txt"), "{words:?}: {seen:?}");
+            assert!(!seen.stdout.contains("read") && !canary.exists(), "{words:?}: {seen:?}");
+        }
+    }
+}
