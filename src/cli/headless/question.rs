@@ -98,7 +98,7 @@ impl HeadlessTurn<'_> {
     }
 
     /// How a step like this one is approved.
-    fn decline_hint(&self, step: &Step, risk: &Risk) -> LocalizedText {
+    pub(super) fn decline_hint(&self, step: &Step, risk: &Risk) -> LocalizedText {
         match &self.untrusted {
             _ if risk.can_expose_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
             Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
