@@ -56,8 +56,12 @@ impl ToolchainDirs {
     /// The program of such a folder that a path names. The file itself may be a link, and
     /// stays the one that is meant.
     pub fn find_at(&self, path: &Path) -> Option<OwnProgram> {
+        self.find(path, is_python_install)
+    }
+
+    fn find(&self, path: &Path, is_install: fn(&Path) -> bool) -> Option<OwnProgram> {
         let folder = fs::canonicalize(path.parent()?).ok()?;
-        let kind = self.dir_kind(&folder)?;
+        let kind = self.dir_kind(&folder, is_install)?;
         let program = unresolved_program(&folder.join(path.file_name()?))?;
         Some(OwnProgram { program, folder, kind })
     }
@@ -69,18 +73,19 @@ impl ToolchainDirs {
             if !folder.is_absolute() || executable(&folder.join(name)).is_none() {
                 continue;
             }
-            let found = self.find_at(&folder.join(name));
-            if found.is_some() {
+            // The system's own Python is no environment.
+            let is_trusted = fs::canonicalize(folder).is_ok_and(|folder| is_trusted(&folder));
+            let is_install: fn(&Path) -> bool =
+                if is_trusted { |_: &Path| false } else { is_python_install };
+            let found = self.find(&folder.join(name), is_install);
+            if found.is_some() || is_trusted {
                 return found;
-            }
-            if fs::canonicalize(folder).is_ok_and(|folder| is_trusted(&folder)) {
-                return None;
             }
         }
         None
     }
 
-    fn dir_kind(&self, folder: &Path) -> Option<Shelf> {
+    fn dir_kind(&self, folder: &Path, is_install: fn(&Path) -> bool) -> Option<Shelf> {
         let inside = self.roots.iter().any(|root| folder.starts_with(root));
         if self.listed.iter().any(|listed| listed == folder) {
             return Some(Shelf::Listed);
@@ -88,7 +93,7 @@ impl ToolchainDirs {
         if !inside && !is_folder_safe_from_others(folder) {
             return None;
         }
-        if is_venv(folder) || !inside && is_python_install(folder) {
+        if is_venv(folder) || !inside && is_install(folder) {
             Some(Shelf::Venv)
         } else if inside && folder.ends_with("node_modules/.bin") {
             Some(Shelf::NodeModules)
@@ -312,6 +317,12 @@ mod tests {
         ] {
             assert_eq!(kind(path), expected, "{path}");
         }
+        let trusted =
+            System::new(&desk.root.join("ws"), &desk.root, &[desk.root.join("opt/python/bin")]);
+        let path = Some(desk.root.join("opt/python/bin"));
+        assert!(trusted.with_user_path(path).own_program("pytest").is_none());
+        let named = desk.system(&["opt/python/bin"]).own_program("pytest");
+        assert_eq!(named.map(|own| own.kind), Some(Shelf::Venv));
         for folder in ["away/venv/bin", "opt/python/bin"] {
             let open = fs::Permissions::from_mode(0o777);
             fs::set_permissions(desk.root.join(folder), open).unwrap();
