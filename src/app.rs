@@ -47,6 +47,7 @@ use avocet_tui as tui;
 mod connect;
 mod extensions;
 mod facts_memory;
+mod first_time;
 mod folder_trust;
 mod gateway;
 mod gateway_service;

@@ -167,7 +167,11 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
             return Ok(commands::run_op(&args));
         }
-        if commands::find(&name).is_some() {
+        let command = commands::find(&name);
+        if command.is_some_and(|command| command.name == "compress") {
+            return Ok(Op::Compress { focus: (!args.is_empty()).then_some(args) });
+        }
+        if command.is_some() {
             let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
             return Err(startup.fail(&notice.with_hint(words::COMMAND_ESCAPED), Exit::WrongUse));
         }

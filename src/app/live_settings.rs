@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::first_time::check_offer;
 use super::models::ModelConnector;
 use super::startup::Startup;
 use super::step_runner::{self, SessionPurpose, StepRunner};
@@ -102,7 +103,7 @@ impl SettingsFiles {
             find_scripts: self.startup.script_folder_finder(),
             doctor: super::subcommands::doctor_page(&self.startup),
             platforms: super::gateway::platforms_page(&self.startup),
-            problems,
+            notices: problems,
         }
     }
 
@@ -228,7 +229,13 @@ impl SettingsAccess for SettingsFiles {
         self.startup.set_trusted(is_trusted);
         self.awaits_trust = false;
         self.stamps.clear();
-        self.reload()
+        let mut live = self.reload()?;
+        if is_trusted && self.purpose == SessionPurpose::Screen {
+            let StepRunner { read_tracker, redactor, .. } = &self.runner;
+            let world = step_runner::machine(&self.startup, read_tracker, redactor);
+            live.notices.extend(check_offer(&self.startup, &world));
+        }
+        Some(live)
     }
 
     fn trust_prompt(&mut self) -> Option<TrustPrompt> {

@@ -1,8 +1,9 @@
 //! Builds a session's parts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::first_time::{check_offer, report_missing_sandbox_once};
 use super::live_settings::{SettingsFiles, screen_settings};
 use super::models::{self, ModelConnector};
 use super::startup::{StartError, Startup, StepOptions};
@@ -13,12 +14,11 @@ use crate::cli::Exit;
 use avocet_config::approvals::{Approvals, Side};
 use avocet_config::diagnostic;
 use avocet_config::extensions::bot;
-use avocet_config::project_check::guess_check;
 use avocet_core::i18n::{Localize, LocalizedText, cli, session as words};
 use avocet_core::private_dir::beside;
 use avocet_core::protocol::{Notice, NoticeLevel, SessionInfo};
 use avocet_safety::redact::Redactor;
-use avocet_safety::tools::{OF_SLOTHTOOL, Registry, digest};
+use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
 use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
 use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
@@ -275,33 +275,6 @@ fn build_security(
     (guard, said)
 }
 
-/// True the first time on this machine; a file of the program records that.
-fn report_missing_sandbox_once(startup: &Startup) -> Box<dyn FnMut() -> bool + Send> {
-    let folder = startup.paths.state.clone();
-    Box::new(move || is_first_time(&folder, "told-no-sandbox"))
-}
-
-fn is_first_time(folder: &Path, name: &str) -> bool {
-    let made = std::fs::create_dir_all(folder);
-    let noted = made.and_then(|()| std::fs::File::create_new(folder.join(name)));
-    // If it cannot be recorded, telling the user again is better than never.
-    !noted.is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
-}
-
-/// Offers the command that seems to check this project, once for each folder.
-fn check_offer(startup: &Startup, world: &dyn Machine) -> Option<Notice> {
-    if !startup.trusted || !startup.loaded.settings.check.is_empty() {
-        return None;
-    }
-    let command = guess_check(&startup.folder, |name| world.program(name).is_some())?;
-    let name = format!("check-{}", digest(startup.folder.as_os_str().as_encoded_bytes()));
-    let is_first = is_first_time(&startup.paths.state.join("offered"), &name);
-    let items: Vec<String> = command.iter().map(|word| format!("\"{word}\"")).collect();
-    let how = words::CHECK_OFFER_HINT.with("items", items.join(", "));
-    let say = words::CHECK_OFFER.with("command", command.join(" "));
-    is_first.then(|| Notice::info(say).with_hint(how))
-}
-
 /// Without a screen the question is not asked; a notice says what that means.
 fn untrusted_notice(startup: &Startup) -> Option<Notice> {
     let how = words::TRUST_HOW_HEADLESS.with("folder", startup.folder.display().to_string());
@@ -335,16 +308,4 @@ fn session_info(
     };
     permissions::show_rules(policy, &startup.folder, &mut info);
     info
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_missing_sandbox_is_reported_once_for_each_user() {
-        let state = tempfile::tempdir().unwrap();
-        let folder = state.path().join("state");
-        assert_eq!([0, 1, 2].map(|_| is_first_time(&folder, "told")), [true, false, false]);
-    }
 }

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use super::args::ApprovalFlags;
 pub use super::headless_effect::{HeadlessEffect, StderrLine};
 use super::headless_effect::{
-    attachment_line, decide, exit_lines, job_lines, not_asked, notice, pause_hint, stderr_line,
-    template_command_line,
+    attachment_line, decide, exit_lines, job_lines, notice, pause_hint, stderr_line,
 };
 use super::messages::Printer;
 use super::schema::Schema;
@@ -20,12 +19,12 @@ use super::shell_approval::{ApprovalLine, TemplateApproval};
 use super::{Clean, Exit};
 use avocet_core::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use avocet_core::protocol::{
-    Ask, AskId, Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, PlanItem,
-    Question, Risk, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic, TurnOrigin,
-    TurnOutcome,
+    Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, StepAction, Tier,
+    Topic, TurnOrigin, TurnOutcome,
 };
-use avocet_present::question_lines::{command_lines, question_lines};
 use avocet_safety::redact::Redactor;
+
+mod question;
 
 #[derive(Debug)]
 pub struct Options {
@@ -69,6 +68,8 @@ pub struct HeadlessTurn<'a> {
 enum TurnPhase {
     /// The files and shell commands of the message are read.
     Message,
+    /// The conversation is compressed.
+    Compaction,
     /// It is a shell line of the user.
     Shell,
     /// It is a shell line of the user that did not succeed.
@@ -97,7 +98,6 @@ enum Stop {
 impl<'a> HeadlessTurn<'a> {
     /// The turn that `first` begins.
     pub fn new(options: &'a Options, first: &Op) -> HeadlessTurn<'a> {
-        let is_prepared = matches!(first, Op::SubmitPrompt { .. } | Op::Render { .. });
         HeadlessTurn {
             options,
             is_asked_again: false,
@@ -105,7 +105,11 @@ impl<'a> HeadlessTurn<'a> {
             plan: String::new(),
             blocked: None,
             stop: Stop::No,
-            phase: if is_prepared { TurnPhase::Message } else { TurnPhase::Work },
+            phase: match first {
+                Op::SubmitPrompt { .. } | Op::Render { .. } => TurnPhase::Message,
+                Op::Compress { .. } => TurnPhase::Compaction,
+                _ => TurnPhase::Work,
+            },
             approval: None,
             untrusted: None,
             jobs: Vec::new(),
@@ -222,9 +226,18 @@ impl<'a> HeadlessTurn<'a> {
             Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.has_user => {
                 vec![]
             }
+            // What became of it is the answer.
+            Event::Notice(it) if it.topic == Topic::NotCompressed => {
+                self.answer_with(&it.say);
+                self.finish_with_answer()
+            }
             Event::Notice(notice) => vec![HeadlessEffect::Tell(StderrLine::Notice(notice.clone()))],
             // No terminal can be handed over.
             Event::TerminalRequested { ask } => vec![decide(*ask, Decision::Reject { word: None })],
+            Event::Compacted(receipt) if self.phase == TurnPhase::Compaction => {
+                self.answer_with(&receipt.localized());
+                vec![]
+            }
             Event::Compacted(receipt) => stderr_line(receipt.localized()),
             Event::TurnEnded { ending, .. } => self.on_turn_ended(ending),
             Event::Closed => self.on_session_closed(),
@@ -312,6 +325,11 @@ impl<'a> HeadlessTurn<'a> {
         vec![]
     }
 
+    fn answer_with(&mut self, words: &LocalizedText) {
+        let message = words.text(self.options.printer.lang);
+        self.reply = Some(ModelMessage { message, ..ModelMessage::default() });
+    }
+
     /// Puts the pending reply of the model before these effects.
     fn after_reply(&mut self, effects: Vec<HeadlessEffect>) -> Vec<HeadlessEffect> {
         let mut all = self.flush_reply();
@@ -327,143 +345,6 @@ impl<'a> HeadlessTurn<'a> {
             }
             Some(_) | None => vec![],
         }
-    }
-
-    fn on_question(&mut self, ask: &Ask) -> Vec<HeadlessEffect> {
-        match &ask.question {
-            Question::Step(StepQuestion { step, risk, trust, .. }) => {
-                self.untrusted = trust.as_ref().map(|trust| trust.folder.clone());
-                self.on_step_question(ask.id, step, risk)
-            }
-            Question::ScriptCall { text } if let Some(option) = self.options.approved.steps => {
-                let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
-                let line = HeadlessEffect::Tell(StderrLine::Line(line.with("option", option)));
-                vec![line, decide(ask.id, Decision::Approve)]
-            }
-            Question::Plan { items, .. } => self.on_plan(ask.id, items),
-            Question::Choice { fallback: Some(text), .. } => {
-                let choice = w::FALLBACK.with("choice", text.as_str());
-                let notice = match question_lines(&ask.question).into_iter().next() {
-                    Some(said) => Notice::info(said).with_hint(choice),
-                    None => Notice::info(choice),
-                };
-                let answer = Decision::Answer { text: text.clone() };
-                vec![HeadlessEffect::Tell(StderrLine::Notice(notice)), decide(ask.id, answer)]
-            }
-            Question::Choice { .. } | Question::Form { .. } | Question::ScriptCall { .. } => {
-                let said = question_lines(&ask.question).into_iter().next();
-                let notice = Notice::info(said.unwrap_or_else(|| w::NOBODY_ANSWERS.into()));
-                vec![
-                    HeadlessEffect::Tell(StderrLine::Notice(notice.with_hint(w::NOBODY_ANSWERS))),
-                    decide(ask.id, not_asked(w::NOBODY_ANSWERS)),
-                ]
-            }
-            Question::Pieces { of, cwd, pieces } => {
-                self.on_template_question(ask, (of, cwd), pieces)
-            }
-            // No user can inspect a folder.
-            Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
-            Question::Pause { why } => {
-                self.stop = Stop::Paused;
-                let notice = Notice::warning(why.clone()).with_hint(pause_hint(why));
-                vec![
-                    HeadlessEffect::Tell(StderrLine::Notice(notice)),
-                    decide(ask.id, Decision::Stop),
-                ]
-            }
-        }
-    }
-
-    /// Without a user the plan is the answer, unless the command line approves its steps.
-    fn on_plan(&mut self, ask: AskId, items: &[PlanItem]) -> Vec<HeadlessEffect> {
-        if let Some(option) = self.options.approved.steps {
-            let line = HeadlessEffect::Tell(StderrLine::Line(w::PLAN_TAKEN.with("option", option)));
-            return vec![line, decide(ask, Decision::Approve)];
-        }
-        self.stop = Stop::Planned;
-        self.plan = items.iter().map(PlanItem::line).collect::<Vec<_>>().join("\n");
-        vec![decide(ask, Decision::Reject { word: None })]
-    }
-
-    /// The option approves steps that ask by default, not steps that a setting lowered from L2.
-    fn on_step_question(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
-        let may = risk.can_preapprove();
-        // Nor does it hand out a credential, unless the other option names that.
-        let may = may && (self.options.approved.secrets || !risk.can_expose_secrets(&step.work));
-        let Some(option) = self.options.approved.steps.filter(|_| may) else {
-            return self.decline_step(ask, step, risk);
-        };
-        let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let line = w::SAID_YES.with("step", step.work.command_line()).with("why", why);
-        let line = line.with("option", option);
-        vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, Decision::Approve)]
-    }
-
-    /// Nobody approves the step. If it reads a file of the message, the message is not sent: without
-    /// the file it would be another one.
-    fn decline_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
-        let is_file = matches!(step.work, StepAction::Tool { .. });
-        if self.phase != TurnPhase::Message || !is_file {
-            return vec![decide(ask, not_asked(self.decline_hint(step, risk)))];
-        }
-        let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let say = w::UNSENT_FILE.with("step", step.work.command_line()).with("why", why);
-        let mut effects = notice(Notice::error(say).with_hint(self.decline_hint(step, risk)));
-        effects.push(decide(ask, Decision::Stop));
-        effects
-    }
-
-    /// How a step like this one is approved.
-    fn decline_hint(&self, step: &Step, risk: &Risk) -> LocalizedText {
-        match &self.untrusted {
-            _ if risk.can_expose_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
-            Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
-            None if self.phase == TurnPhase::Message => w::UNSENT_FILE_HINT.into(),
-            None => w::STEP_DECLINED_HINT.into(),
-        }
-    }
-
-    /// The shell commands of a template. A user at the terminal is asked about each one that `-y`
-    /// does not approve. Without a user, each is reported, and `-y` does not approve a command of
-    /// high risk: without its output the message would be another one.
-    fn on_template_question(
-        &mut self,
-        ask: &Ask,
-        (of, cwd): (&str, &str),
-        pieces: &[TemplateCommand],
-    ) -> Vec<HeadlessEffect> {
-        if self.options.has_user
-            && let Some(asking) = TemplateApproval::new(ask.id, pieces, self.options.approved)
-        {
-            let question = asking.question();
-            self.approval = Some(asking);
-            let says = command_lines(of, cwd, pieces).into_iter();
-            let told = says.map(|say| HeadlessEffect::Tell(StderrLine::Question(say)));
-            return told.chain([HeadlessEffect::Ask(question)]).collect();
-        }
-        let mut effects: Vec<HeadlessEffect> =
-            pieces.iter().flat_map(|piece| template_command_line(of, piece)).collect();
-        let secrets = self.options.approved.secrets;
-        let grave = pieces.iter().find(|piece| !piece.can_preapprove(secrets));
-        match (self.options.approved.template_commands, grave) {
-            (true, None) => {
-                let steps = pieces.iter().map(|piece| piece.id.clone()).collect();
-                effects.push(decide(ask.id, Decision::ApproveAll { steps }));
-                return effects;
-            }
-            (true, Some(grave)) => {
-                let line = avocet_core::text::escape(&grave.line).text;
-                let say = prompt::PIECE_NOT_BY_FLAG.with("line", line);
-                effects
-                    .extend(notice(Notice::error(say).with_hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
-            }
-            (false, _) => effects.extend(notice(
-                Notice::error(prompt::PIECES_NEED_YES.with("of", of))
-                    .with_hint(prompt::PIECES_NEED_YES_HINT),
-            )),
-        }
-        effects.push(decide(ask.id, Decision::Reject { word: None }));
-        effects
     }
 
     fn on_observation(&mut self, observation: &Observation) -> Vec<HeadlessEffect> {

@@ -18,8 +18,8 @@ use crate::context::window::Bounds;
 use avocet_config::project_instructions::{self, InstructionSources, ProjectInstructions};
 use avocet_core::i18n::{Localize, LocalizedText, context as words};
 use avocet_core::protocol::{
-    Compaction, DroppedPart, Event, Message, Notice, Observation, Outcome, PlanItem, TurnOrigin,
-    TurnOutcome,
+    Compaction, DroppedPart, Event, Message, Notice, Observation, Outcome, PlanItem, Topic,
+    TurnOrigin, TurnOutcome,
 };
 use avocet_core::text;
 use avocet_model::{Chunk, Model, Request};
@@ -306,9 +306,10 @@ impl Session {
             None
         };
         let plan = compact::plan(history, self.request_bounds(), CompactionTrigger::Manual);
+        let refusal = |word| Notice::info(word).with_topic(Topic::NotCompressed);
         match (refused, plan) {
-            (Some(word), _) => self.notify(Notice::info(word)).await,
-            (None, None) => self.notify(Notice::info(words::NOTHING_TO_SUM)).await,
+            (Some(word), _) => self.notify(refusal(word)).await,
+            (None, None) => self.notify(refusal(words::NOTHING_TO_SUM)).await,
             (None, Some(plan)) if self.is_idle() => {
                 let focus = focus.map(|focus| self.security.redactor.mask(&focus).into_owned());
                 self.start_turn(|scope| scope.compress(focus, plan));

@@ -51,7 +51,7 @@ impl Session {
             Some(lang) => self.set_lang(lang).await,
             None => self.send_info().await,
         }
-        for notice in live.problems {
+        for notice in live.notices {
             self.notify(notice).await;
         }
     }

@@ -56,8 +56,8 @@ pub struct LiveSettings {
     pub find_scripts: FindScripts,
     pub doctor: Doctor,
     pub platforms: DescribePlatforms,
-    /// What is wrong with the files.
-    pub problems: Vec<Notice>,
+    /// What is wrong with the files, and what the user can set.
+    pub notices: Vec<Notice>,
 }
 
 /// How models are reached from now on.

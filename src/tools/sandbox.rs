@@ -318,6 +318,8 @@ impl Sandbox {
         private.extend(named);
         opened.extend(launch.readable.iter().cloned());
         let programs = || judged.program.iter().chain(&launch.starts).map(|program| &program.path);
+        let scripts = programs().flat_map(|path| programs::interpreters_of(path, &places.programs));
+        opened.extend(scripts.filter_map(|path| places.install_tree(&path)));
         opened.extend(programs().filter_map(|path| places.install_tree(path)));
         opened.extend(programs().cloned());
         let mut writes = if judged.risk.tier == Tier::L0 {

@@ -56,8 +56,12 @@ impl ToolchainDirs {
     /// The program of such a folder that a path names. The file itself may be a link, and
     /// stays the one that is meant.
     pub fn find_at(&self, path: &Path) -> Option<OwnProgram> {
+        self.find(path, is_python_install)
+    }
+
+    fn find(&self, path: &Path, is_install: fn(&Path) -> bool) -> Option<OwnProgram> {
         let folder = fs::canonicalize(path.parent()?).ok()?;
-        let kind = self.dir_kind(&folder)?;
+        let kind = self.dir_kind(&folder, is_install)?;
         let program = unresolved_program(&folder.join(path.file_name()?))?;
         Some(OwnProgram { program, folder, kind })
     }
@@ -69,18 +73,19 @@ impl ToolchainDirs {
             if !folder.is_absolute() || executable(&folder.join(name)).is_none() {
                 continue;
             }
-            let found = self.find_at(&folder.join(name));
-            if found.is_some() {
+            // The system's own Python is no environment.
+            let is_trusted = fs::canonicalize(folder).is_ok_and(|folder| is_trusted(&folder));
+            let is_install: fn(&Path) -> bool =
+                if is_trusted { |_: &Path| false } else { is_python_install };
+            let found = self.find(&folder.join(name), is_install);
+            if found.is_some() || is_trusted {
                 return found;
-            }
-            if fs::canonicalize(folder).is_ok_and(|folder| is_trusted(&folder)) {
-                return None;
             }
         }
         None
     }
 
-    fn dir_kind(&self, folder: &Path) -> Option<Shelf> {
+    fn dir_kind(&self, folder: &Path, is_install: fn(&Path) -> bool) -> Option<Shelf> {
         let inside = self.roots.iter().any(|root| folder.starts_with(root));
         if self.listed.iter().any(|listed| listed == folder) {
             return Some(Shelf::Listed);
@@ -88,10 +93,7 @@ impl ToolchainDirs {
         if !inside && !is_folder_safe_from_others(folder) {
             return None;
         }
-        let of_home = folder.starts_with(&self.home);
-        let in_path =
-            || self.path.iter().any(|own| fs::canonicalize(own).is_ok_and(|own| own == folder));
-        if is_venv(folder) && (inside || of_home || in_path()) {
+        if is_venv(folder) || !inside && is_install(folder) {
             Some(Shelf::Venv)
         } else if inside && folder.ends_with("node_modules/.bin") {
             Some(Shelf::NodeModules)
@@ -131,6 +133,13 @@ fn is_venv(folder: &Path) -> bool {
     let beside = |name: &str| folder.parent().map(|parent| parent.join(name));
     let python = beside("pyvenv.cfg").is_some_and(|file| file.is_file());
     named && (python || beside("conda-meta").is_some_and(|meta| meta.is_dir()))
+}
+
+/// `bin` with an interpreter beside its library: where pyenv, conda, uv and the like of another
+/// home, `/opt` or `/tmp` install one.
+fn is_python_install(folder: &Path) -> bool {
+    let interpreter = folder.ends_with("bin") && executable(&folder.join("python3")).is_some();
+    interpreter && folder.parent().is_some_and(|parent| parent.join("lib").is_dir())
 }
 
 fn is_folder_safe_from_others(folder: &Path) -> bool {
@@ -287,18 +296,39 @@ mod tests {
     }
 
     #[test]
-    fn an_environment_outside_the_workspace_counts_only_if_the_user_owns_it() {
+    fn an_environment_outside_the_workspace_counts_only_if_nobody_else_can_change_it() {
         let desk = ToolchainFixture::new();
-        let python = desk.venv("away/venv");
-        let found =
-            |path: &[&str]| desk.system(path).own_program(&python.to_string_lossy()).is_some();
-        assert!(!found(&[]));
-        assert!(found(&["away/venv/bin"]));
-        let open = fs::Permissions::from_mode(0o777);
-        fs::set_permissions(python.parent().unwrap(), open).unwrap();
-        assert!(!found(&["away/venv/bin"]));
-        let of_home = desk.venv("home/envs/a");
-        assert!(desk.system(&[]).own_program(&of_home.to_string_lossy()).is_some());
+        desk.venv("away/venv");
+        desk.venv("home/envs/a");
+        desk.program("opt/python/bin/python3");
+        desk.program("opt/python/bin/pytest");
+        fs::create_dir_all(desk.root.join("opt/python/lib")).unwrap();
+        desk.program("opt/tool/bin/python3");
+        let system = desk.system(&[]);
+        let kind = |path: &str| {
+            system.own_program(&desk.root.join(path).to_string_lossy()).map(|own| own.kind)
+        };
+        for (path, expected) in [
+            ("away/venv/bin/python", Some(Shelf::Venv)),
+            ("home/envs/a/bin/python", Some(Shelf::Venv)),
+            ("opt/python/bin/python3", Some(Shelf::Venv)),
+            ("opt/python/bin/pytest", Some(Shelf::Venv)),
+            ("opt/tool/bin/python3", None),
+        ] {
+            assert_eq!(kind(path), expected, "{path}");
+        }
+        let trusted =
+            System::new(&desk.root.join("ws"), &desk.root, &[desk.root.join("opt/python/bin")]);
+        let path = Some(desk.root.join("opt/python/bin"));
+        assert!(trusted.with_user_path(path).own_program("pytest").is_none());
+        let named = desk.system(&["opt/python/bin"]).own_program("pytest");
+        assert_eq!(named.map(|own| own.kind), Some(Shelf::Venv));
+        for folder in ["away/venv/bin", "opt/python/bin"] {
+            let open = fs::Permissions::from_mode(0o777);
+            fs::set_permissions(desk.root.join(folder), open).unwrap();
+        }
+        assert_eq!(kind("away/venv/bin/python"), None);
+        assert_eq!(kind("opt/python/bin/pytest"), None);
     }
 
     #[test]

@@ -802,6 +802,40 @@ fn a_bot_sets_the_prompt_and_the_sampling() {
 }
 
 #[test]
+fn compress_ends_with_what_became_of_it() {
+    use server::{Reply, Server, delta, event, finish};
+    let bench = TestDir::new();
+    let says = |text: &str| Reply::events([event(&delta(text)), event(&finish("stop"))]);
+    let summary = json!({ "summary": "They greet.", "keyFacts": [], "openTasks": [] }).to_string();
+    let server = Server::start(vec![says("Hi."), says("Ho."), says(&summary), says("Hey.")]);
+    let url = server.base_url();
+    let run = |goes_on: &[&str], prompt: &str| {
+        let args = [&["--base-url", &url, "--model", "m"][..], goes_on, &["-p", prompt]].concat();
+        bench.run(&args)
+    };
+    let fresh = run(&[], "/compress");
+    exits(&fresh, 0);
+    assert!(out(&fresh).contains("Nothing to compress"), "{}", out(&fresh));
+    for (goes_on, prompt) in [(&[][..], "one"), (&["-c"], "two")] {
+        exits(&run(goes_on, prompt), 0);
+    }
+    let compressed = run(&["-c"], "/compress the greetings");
+    exits(&compressed, 0);
+    assert!(!out(&compressed).trim().is_empty(), "what was summed up");
+    let request = &server.requests()[2].body;
+    assert!(request.contains("You summarize") && request.contains("the greetings"), "{request}");
+    let again = run(&["-c"], "/compress");
+    exits(&again, 0);
+    assert!(!out(&again).trim().is_empty() && server.requests().len() == 3, "{}", out(&again));
+    exits(&run(&["-c"], "three"), 0);
+    assert!(server.requests()[3].body.contains("They greet."));
+    server.push(Reply::status(400));
+    let failed = run(&["-c"], "/compress");
+    exits(&failed, 5);
+    assert!(!err(&failed).trim().is_empty());
+}
+
+#[test]
 fn an_answer_is_checked_against_a_schema() {
     let bench = TestDir::new();
     let schema = bench.file(

@@ -247,6 +247,22 @@ fn an_image_goes_with_the_message_that_mentions_it_and_stays_in_the_conversation
     }
 }
 
+#[test]
+fn an_image_that_the_server_refuses_does_not_end_the_conversation() {
+    let bench = TestDir::new();
+    write_image(&bench, "shot.png");
+    let server = Server::start_answering(|requests| {
+        let body = requests.last().unwrap().json();
+        let refusal = json!({ "error": { "message": "image exceeds 5 MB maximum" } });
+        if images(&body) > 0 { Reply::json(400, &refusal) } else { says("I go on.") }
+    });
+    for args in [&["-p", "look @shot.png"][..], &["-c", "-p", "and now?"], &["-c", "-p", "now?"]] {
+        let done = ask(&bench, &server, args);
+        assert!(done.status.success(), "{args:?}: {}", text(&done.stderr));
+        assert_eq!(text(&done.stdout).trim(), "I go on.", "{args:?}");
+    }
+}
+
 /// A reply that calls this tool.
 fn call(name: &str, input: &Value) -> Reply {
     let function = json!({ "name": name, "arguments": input.to_string() });
@@ -317,16 +333,81 @@ fn a_first_request_with_ten_tools_is_small() {
     assert!(size <= 5_500, "{size} bytes");
 }
 
+/// A call of `apply_patch` as a provider streams it, and the answer after it.
+fn patch_replies(provider: &str, given: &Value) -> Vec<Reply> {
+    let all = |events: &[Value]| Reply::events(events.iter().map(event));
+    match provider {
+        "openai-responses" => {
+            let done =
+                json!({ "type": "response.completed", "response": { "status": "completed" } });
+            let item =
+                json!({ "type": "response.output_item.done", "output_index": 0, "item": given });
+            let text = json!({ "type": "response.output_text.delta", "delta": "Done." });
+            vec![all(&[item, done.clone()]), all(&[text, done])]
+        }
+        "anthropic" => {
+            let reply = |block: Value, delta: Value, stop: &str| {
+                all(&[
+                    json!({ "type": "message_start", "message": { "id": "m", "role": "assistant" } }),
+                    json!({ "type": "content_block_start", "index": 0, "content_block": block }),
+                    json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
+                    json!({ "type": "content_block_stop", "index": 0 }),
+                    json!({ "type": "message_delta", "delta": { "stop_reason": stop } }),
+                    json!({ "type": "message_stop" }),
+                ])
+            };
+            let call = json!({ "type": "tool_use", "id": "c", "name": "apply_patch", "input": {} });
+            let input = json!({ "type": "input_json_delta", "partial_json": given });
+            let words = json!({ "type": "text_delta", "text": "Done." });
+            let text = json!({ "type": "text", "text": "" });
+            vec![reply(call, input, "tool_use"), reply(text, words, "end_turn")]
+        }
+        _ => {
+            let call = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [given] } }] });
+            vec![all(&[call, finish("tool_calls")]), says("Done.")]
+        }
+    }
+}
+
 #[test]
-fn a_patch_as_models_of_openai_write_it_changes_files() {
-    let bench = TestDir::new();
-    fs::write(bench.work().join("a.txt"), "one\ntwo\n").unwrap();
-    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** End Patch\n";
-    let server =
-        Server::start(vec![call("apply_patch", &json!({ "input": patch })), says("Done.")]);
-    let done = ask(&bench, &server, &["--model", "gpt-5", "--mode", "edits", "-p", "change it"]);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "one\n2\n");
+fn a_patch_changes_files_in_every_form_in_which_models_send_it() {
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** End Patch";
+    let quoted = json!(patch).to_string();
+    let function = |arguments: &str| {
+        let function = json!({ "name": "apply_patch", "arguments": arguments });
+        json!({ "index": 0, "id": "c", "type": "function", "function": function })
+    };
+    let custom = json!({ "name": "apply_patch", "input": patch });
+    let item = |kind: &str, field: &str, text: &str| json!({ "type": kind, "id": "i", "call_id": "c", "name": "apply_patch", field: text });
+    for (provider, given) in [
+        ("openai", function(&json!({ "input": patch }).to_string())),
+        ("openai", function(&json!({ "patch": patch }).to_string())),
+        ("openai", function(&quoted)),
+        ("openai", function(patch)),
+        ("openai", json!({ "index": 0, "id": "c", "type": "custom", "custom": custom })),
+        ("openai-responses", item("custom_tool_call", "input", patch)),
+        ("openai-responses", item("function_call", "arguments", &quoted)),
+        ("anthropic", json!(quoted)),
+    ] {
+        let bench = TestDir::new();
+        fs::write(bench.work().join("a.txt"), "one\ntwo\n").unwrap();
+        let server = Server::start(patch_replies(provider, &given));
+        bench.settings(&format!("[profiles.default]\nprovider = \"{provider}\"\n"));
+        let url = server.base_url();
+        let args = ["--base-url", &url, "--model", "gpt-5", "--mode", "edits", "-p", "change it"];
+        let mut command = bench.command(&args);
+        let keys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
+        let done = command.envs(keys.map(|key| (key, "key-of-a-test"))).output().unwrap();
+        assert!(done.status.success(), "{given}: {}", text(&done.stderr));
+        let file = fs::read_to_string(bench.work().join("a.txt")).unwrap();
+        assert_eq!(file, "one\n2\n", "{provider} {given}: {}", text(&done.stderr));
+        // What goes back is an object, which every server takes.
+        let sent = &server.requests()[1].body;
+        assert!(
+            sent.contains("apply_patch") && !sent.contains("\"arguments\":\"\\\"***"),
+            "{sent}"
+        );
+    }
 }
 
 #[test]

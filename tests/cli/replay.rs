@@ -1,8 +1,9 @@
-//! Sessions of real length, from the first look to the commit: a server acts the model and replies
-//! by what came back. Tests fail on the way, text is stale, edits are indented wrongly, jobs run in
-//! the background, and tools have the names that other agents give them.
+//! Replays sessions of realistic length, from a first look at the code to the commit. A server plays
+//! the model and chooses each reply by the results it got. Along the way tests fail, remembered text
+//! is stale, edits have the wrong indentation, jobs run in the background, and tools are called by
+//! the names that other agents use.
 //!
-//! `cargo test --test cli replay:: -- --nocapture` prints a row of the table for each.
+//! `cargo test --test cli replay:: -- --nocapture` prints a table row for each session.
 
 mod actor;
 mod claude_names;
@@ -20,7 +21,7 @@ use crate::support::server::{ReceivedRequest, Reply, Server};
 use crate::support::skip::{Reason, skip};
 use actor::{Act, DONE, Format, messages};
 
-/// A session: the folder it begins in, and what it may cost.
+/// A session: the folder it starts in, and its budget.
 struct Session {
     name: &'static str,
     format: Format,
@@ -35,15 +36,15 @@ struct Session {
 
 struct Budget {
     requests: usize,
-    /// Kilobytes of all requests.
+    /// Kilobytes sent in all requests together.
     sent: usize,
-    /// Kilobytes that no earlier request began with.
+    /// Kilobytes that were not a prefix of the request before.
     new: usize,
     /// Questions in the modes *ask* and *accept edits*.
     asked: [usize; 2],
 }
 
-/// What a session took.
+/// What a session cost.
 #[derive(Debug)]
 struct Measured {
     requests: usize,
@@ -75,7 +76,7 @@ fn repository(files: &[(&str, &str)]) -> TestDir {
     bench
 }
 
-/// What precedes the messages in a request, which never changes.
+/// The part of a request before its messages, which never changes.
 fn head(body: &Value) -> String {
     format!("{}{}{}", body["tools"], body["system"], body["instructions"])
 }

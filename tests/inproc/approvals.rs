@@ -1,5 +1,5 @@
-//! Steps that run without the sandbox, or that credentials are open to, are answered by the user
-//! alone: by no option, no mode, no rule with `*`, and by no user of a chat who is no admin.
+//! Only the user can approve a step that runs outside the sandbox or can read credentials: no option,
+//! no mode, no `*` rule and no chat user who is not an admin can.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use avocet::safety::{
     Workspace, assess, assess_template_command,
 };
 
-/// Each of them with a rule that its words are covered by.
+/// Each step, with a rule that would match it.
 const STEPS: &[(&str, &str)] = &[
     ("sudo apt install x", "sudo *"),
     ("sudo mount /dev/sdb1 /mnt", "sudo *"),
@@ -40,7 +40,7 @@ const STEPS: &[(&str, &str)] = &[
     ("timeout 5 aws s3 ls", "timeout *"),
 ];
 
-/// Every program and every credential is there.
+/// A machine on which every program and every credential file exists.
 struct Everything;
 
 impl Machine for Everything {
@@ -68,7 +68,7 @@ impl Machine for Everything {
     }
 }
 
-/// The settings under which the least is asked.
+/// The most permissive settings.
 fn lenient() -> Policy {
     let lift = ["apt.install", "mount", "sudo"].map(str::to_owned).into();
     Policy { elevate: Limit::Ask, lift, ..Policy::default() }
@@ -85,7 +85,7 @@ fn judge(line: &str, policy: &Policy) -> Verdict {
     assess(step(line), PolicyContext { policy, place: &place, world: &Everything })
 }
 
-/// The risk of a step that is asked about.
+/// The risk of a step that needs approval.
 fn risk(line: &str) -> Risk {
     let verdict = judge(line, &lenient());
     assert!(!matches!(verdict, Verdict::Run(_)), "{line}");
@@ -116,7 +116,7 @@ fn options(approved: ApprovalFlags, has_user: bool) -> Options {
     }
 }
 
-/// What a run without a screen decides by itself.
+/// What a headless run decides without a user.
 fn decisions(ask: Ask, approved: ApprovalFlags, has_user: bool) -> Vec<Decision> {
     let options = options(approved, has_user);
     let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "go".into() });
@@ -159,7 +159,7 @@ fn the_option_that_approves_the_pieces_of_a_template_approves_none_of_them() {
         for has_user in [false, true] {
             let decided = decisions(ask(vec![piece(line)]), YES, has_user);
             assert!(!decided.iter().any(approves), "{line}: {decided:?}");
-            // At a terminal the user is asked instead.
+            // With a user at the terminal, the question is asked.
             assert_eq!(decided.is_empty(), has_user, "{line}: {decided:?}");
         }
         assert!(!piece(line).can_preapprove(false), "{line}");

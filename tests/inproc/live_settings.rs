@@ -77,7 +77,7 @@ fn unchanged() -> LiveSettings {
         find_scripts: Arc::new(|_| ScriptPlaces::default()),
         doctor: Arc::new(move |_| async move { page() }.boxed()),
         platforms: Arc::new(page),
-        problems: Vec::new(),
+        notices: Vec::new(),
     }
 }
 

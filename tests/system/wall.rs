@@ -137,6 +137,37 @@ impl Wall {
     }
 }
 
+/// As pyenv, conda or uv of another home install an interpreter.
+#[tokio::test]
+async fn programs_of_an_environment_run_wherever_its_interpreter_is() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let tree = wall.at("other/pythons/3.12");
+    let python = tree.join("bin/python3");
+    wall.write(&tree.join("lib/module"), "echo module");
+    wall.write(&wall.at("other/private"), "SECRET");
+    fs::create_dir_all(tree.join("bin")).unwrap();
+    fs::copy(Path::new("/bin/bash").canonicalize().unwrap(), &python).unwrap();
+    let load = format!(". {}", tree.join("lib/module").display());
+    let mut programs = vec![(python.clone(), vec!["-c", &load])];
+    for folder in [wall.workspace().join(".venv"), wall.at("envs/x")] {
+        wall.write(&folder.join("pyvenv.cfg"), "home = x\n");
+        fs::create_dir_all(folder.join("bin")).unwrap();
+        std::os::unix::fs::symlink(&python, folder.join("bin/python")).unwrap();
+        let script = format!("#!{}\n{load}\n", folder.join("bin/python").display());
+        wall.write(&folder.join("bin/pytest"), &script);
+        programs.push((folder.join("bin/python"), vec!["-c", &load]));
+        programs.push((folder.join("bin/pytest"), vec![]));
+    }
+    for (program, args) in programs {
+        let words = [&[program.to_str().unwrap()], &args[..]].concat();
+        let seen = wall.run(&words).await;
+        assert_eq!(seen.stdout, "module\n", "{words:?}: {:?} {}", seen.note, seen.stderr);
+    }
+    let read = format!("cat {}; echo done", wall.at("other/private").display());
+    let seen = wall.run(&[python.to_str().unwrap(), "-c", &read]).await;
+    assert_eq!(seen.stdout, "done\n", "the tree is open, and nothing beside it");
+}
+
 /// Places of secrets in a home, as the programs of this world keep them.
 #[rustfmt::skip]
 const SECRETS: &[&str] = &[

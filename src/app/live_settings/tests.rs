@@ -407,7 +407,7 @@ async fn a_half_saved_file_leaves_the_last_good_settings_until_the_next_good_sav
     fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 7\nallow = [\"cargo bu").unwrap();
     let live = files.reload().unwrap();
     assert_eq!((live.max_steps, live.policy.allowed.len()), (Some(7), 1));
-    let [problem] = &live.problems[..] else { panic!("{:?}", live.problems) };
+    let [problem] = &live.notices[..] else { panic!("{:?}", live.notices) };
     let said = problem.say.text(Lang::En);
     assert!(said.contains("The settings that were read last stay."), "{said}");
     assert_eq!(problem.hint, None, "it would say that the strictest settings apply");
@@ -415,7 +415,7 @@ async fn a_half_saved_file_leaves_the_last_good_settings_until_the_next_good_sav
     fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 9\n").unwrap();
     let live = files.reload().unwrap();
     assert_eq!((live.max_steps, live.policy.allowed.len()), (Some(9), 0));
-    assert!(live.problems.is_empty(), "{:?}", live.problems);
+    assert!(live.notices.is_empty(), "{:?}", live.notices);
 }
 
 #[tokio::test]
@@ -461,7 +461,7 @@ async fn changed_settings_of_the_project_loosen_nothing_before_it_is_trusted_aga
     fs::write(&own, "").unwrap();
     let live = files.reload().unwrap();
     assert!(is_strict(&live.policy), "emptied");
-    let said = live.problems.first().expect("a notice").say.text(Lang::En);
+    let said = live.notices.first().expect("a notice").say.text(Lang::En);
     assert!(said.contains("until you trust the folder again"), "{said}");
     fs::remove_file(&own).unwrap();
     assert!(is_strict(&files.reload().unwrap().policy), "removed");
@@ -473,7 +473,7 @@ async fn changed_settings_of_the_project_loosen_nothing_before_it_is_trusted_aga
     // The same as before is trusted as before.
     fs::write(&own, strict).unwrap();
     let live = files.reload().unwrap();
-    assert!(is_strict(&live.policy) && live.problems.is_empty(), "{:?}", live.problems);
+    assert!(is_strict(&live.policy) && live.notices.is_empty(), "{:?}", live.notices);
 }
 
 #[tokio::test]
@@ -482,6 +482,30 @@ async fn settings_of_the_project_count_once_the_folder_is_trusted_and_no_longer_
     let (mut files, _) = with_project(root.path(), "[safety]\nmax_auto_steps_per_turn = 3\n");
     assert_eq!(files.set_trusted(false).unwrap().max_steps, None);
     assert_eq!(files.set_trusted(true).unwrap().max_steps, Some(3));
+}
+
+#[test]
+fn a_check_of_the_project_is_offered_once_the_user_trusts_the_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = tempfile::tempdir().unwrap();
+    let cargo = root.path().join("home/.cargo/bin/cargo");
+    fs::create_dir_all(cargo.parent().unwrap()).unwrap();
+    fs::write(&cargo, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut files = settings_of(&prepared(root.path(), &[], &[]));
+    fs::write(root.path().join("work/Cargo.toml"), "[package]\n").unwrap();
+    for (purpose, is_trusted, offers) in [
+        (SessionPurpose::Chat, true, 0),
+        (SessionPurpose::Screen, false, 0),
+        (SessionPurpose::Screen, true, 1),
+        (SessionPurpose::Screen, true, 0),
+    ] {
+        files.purpose = purpose;
+        let live = files.set_trusted(is_trusted).unwrap();
+        let said = live.notices.iter().map(|notice| notice.say.text(Lang::En));
+        let count = said.filter(|said| said.contains("`cargo check` could check")).count();
+        assert_eq!(count, offers, "{purpose:?} {is_trusted}");
+    }
 }
 
 #[tokio::test]
@@ -493,7 +517,7 @@ async fn a_sandbox_is_never_turned_off_by_a_file_of_the_project() {
     trust_as_it_is(&files.startup.paths, &work);
     let live = files.reload().unwrap();
     assert!(live.tools.is_none(), "even where it is trusted");
-    assert!(!live.problems.is_empty());
+    assert!(!live.notices.is_empty());
 }
 
 /// A key that a step must not see stays hidden, whichever profile answers.

@@ -13,6 +13,7 @@ words! { "agent":
     REPEATED: "This is the same call with the same result as just before; once more, and the turn stops. Do something else.", "与刚才的调用和结果完全相同；再重复一次，本轮就会停止。请换一种做法。";
     REFUSED_AHEAD: "Step {number} of {of}, `{step}`, will be refused; it and the steps after it will not run.", "第 {number} 步（共 {of} 步）`{step}` 会被拒绝，它和后面的步骤都不会运行。";
     SKIPPED: "Not run: an earlier step of the same reply did not complete.", "没有运行：同一回复中前面的步骤没有完成。";
+    SKIPPED_TOGETHER: "Not run: it was approved together with `{step}`, which failed.", "没有运行：它与 `{step}` 是一起批准的，而后者失败了。";
     STEERED: "Not run: the user sent a message first.", "没有运行：用户先发来了消息。";
     CANCELLED: "Not run: the turn was stopped.", "没有运行：本轮已停止。";
     DECLINED: "The user rejected this step.", "用户拒绝了这一步。";

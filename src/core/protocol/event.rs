@@ -416,6 +416,8 @@ pub enum Topic {
     ReadOnly,
     /// The shell commands of a template were not allowed, so nothing was sent.
     PiecesDeclined,
+    /// The conversation was not compressed, so no turn began.
+    NotCompressed,
 }
 
 impl Topic {

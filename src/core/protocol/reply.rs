@@ -79,6 +79,21 @@ pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
     decode::call(&tool_name(&call.name), &input)
 }
 
+/// The arguments of a call that gives one value where an object belongs, as the object that has it
+/// in this field: a whole patch, a line, a path, or the object once more as a string. A text that is
+/// not quoted has no end of its own, so it counts only if it is a patch.
+pub fn object_arguments(arguments: &str, field: &str) -> Option<String> {
+    let arguments = arguments.trim();
+    let value = match serde_json::from_str::<Value>(arguments) {
+        Ok(Value::String(text)) if strict::object(&text).is_ok() => return Some(text),
+        Ok(Value::Object(_) | Value::Null | Value::Bool(_)) => return None,
+        Ok(value) => value,
+        Err(_) if patch::is_whole(arguments) => Value::from(arguments),
+        Err(_) => return None,
+    };
+    Some(json!({ field: value }).to_string())
+}
+
 /// How the object was found in the model's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyRepair {

@@ -81,7 +81,9 @@ impl ChatConversation {
             Topic::Resumed => return Vec::new(),
             // In the terminal the way out is another one.
             Topic::ReadOnly => self.say_read_only(),
-            Topic::General | Topic::PiecesDeclined => self.post_notice(notice),
+            Topic::General | Topic::PiecesDeclined | Topic::NotCompressed => {
+                self.post_notice(notice)
+            }
         }
         match notice.level {
             NoticeLevel::Error => {

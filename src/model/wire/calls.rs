@@ -24,6 +24,8 @@ struct Piece {
     id: String,
     name: String,
     arguments: String,
+    /// The arguments are a text and no JSON.
+    is_text: bool,
 }
 
 impl Piece {
@@ -35,9 +37,11 @@ impl Piece {
 impl CallPieces {
     /// Adds a piece as chat completions write it: `{index, id, function: {name, arguments}}`.
     pub fn push(&mut self, piece: &Value, answer: &mut Answer) {
-        let function = piece.get("function").unwrap_or(piece);
+        let custom = piece.get("custom");
+        let function = piece.get("function").or(custom).unwrap_or(piece);
         let (id, name) = (text_at(piece, "id"), text_at(function, "name"));
-        let (more, is_whole) = arguments(function.get("arguments"));
+        let given = function.get(if custom.is_some() { "input" } else { "arguments" });
+        let (more, is_whole) = arguments(given);
         if id.is_empty() && name.is_empty() && more.is_empty() {
             return;
         }
@@ -50,6 +54,7 @@ impl CallPieces {
             }
         };
         let Some(call) = self.calls.get_mut(at) else { return };
+        call.is_text |= custom.is_some();
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
@@ -93,7 +98,14 @@ impl CallPieces {
     pub fn take(&mut self, taken: &mut HashSet<String>) -> Vec<ToolCall> {
         let calls = std::mem::take(&mut self.calls).into_iter();
         calls
-            .map(|call| new_call(&call.id, call.name, call.arguments, None, taken))
+            .map(|call| {
+                let arguments = if call.is_text {
+                    Value::String(call.arguments).to_string()
+                } else {
+                    call.arguments
+                };
+                new_call(&call.id, call.name, arguments, None, taken)
+            })
             .filter(|call| !call.name.is_empty() || !call.arguments.is_empty())
             .collect()
     }

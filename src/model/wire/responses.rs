@@ -325,7 +325,7 @@ impl ResponsesReader {
             id => id,
         };
         let arguments = match text_at(item, "type") {
-            "custom_tool_call" => json!({ "input": text_at(item, "input") }).to_string(),
+            "custom_tool_call" => json!(text_at(item, "input")).to_string(),
             _ => text_at(item, "arguments").to_owned(),
         };
         let name = text_at(item, "name").to_owned();

@@ -59,7 +59,7 @@ const NEW: Names = &[
 /// A line after which the new text goes.
 const INSERT: Names = &["insert_line"];
 /// A whole patch or diff.
-pub const PATCH: Names = &["patch", "diff", "input"];
+pub const PATCH: Names = &["patch", "diff", "input", "patch_text", "patchText"];
 const ALL: Names = &["all", "replace_all", "replaceAll"];
 
 pub const WRITE_FIELDS: &[FieldRow] =

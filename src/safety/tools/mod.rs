@@ -346,6 +346,24 @@ fn fields(name: &str) -> Option<&'static [FieldRow]> {
     all.find(|(known, _)| *known == name).map(|(_, fields)| fields)
 }
 
+/// The field that is meant by a call which gives one value in place of its arguments: the only one
+/// that is required, or the first if none is.
+pub fn sole_field(name: &str) -> Option<&'static str> {
+    match name {
+        "exec" | "shell" | "job.start" => return Some("command"),
+        "file.edit" => return Some("patch"),
+        _ => {}
+    }
+    let fields = fields(name)?;
+    let mut required = fields.iter().filter(|field| field.is_required);
+    let field = match (required.next(), required.next()) {
+        (None, _) => fields.first(),
+        (one, None) => one,
+        (Some(_), Some(_)) => None,
+    };
+    field?.names.first().copied()
+}
+
 /// The form of a tool's input and an example of it, as a model reads them; empty for an unknown
 /// tool.
 pub fn describe_form(name: &str) -> String {

@@ -262,9 +262,12 @@ impl Turn {
             TurnInput::Observed(seen) => {
                 let again = self.step_to_retry(&seen, scene);
                 let kept = self.steps_that_keep(&seen);
+                let failed = self.failed_approval(&seen);
                 let goes_on = self.handle_observation(seen);
                 if !goes_on && again.is_none() {
                     self.skip_rest(words::SKIPPED, scene);
+                } else if let Some(why) = failed {
+                    self.skip_approved(&why, scene);
                 }
                 self.batch.total += kept.len();
                 self.batch.keeping.extend(kept.iter().map(|step| step.id.clone()));
@@ -460,6 +463,15 @@ impl Turn {
         goes_on
     }
 
+    /// Why the steps that were approved together with this one do not run: it failed, and the user
+    /// approved a commit, say, after tests that pass.
+    fn failed_approval(&self, seen: &Observation) -> Option<LocalizedText> {
+        let is_approved = !self.batch.preapproved.is_empty() && seen.risk.tier > Tier::L0;
+        let has_failed = seen.exit_code.is_some_and(|code| code != 0);
+        let why = || words::SKIPPED_TOGETHER.with("step", seen.step.work.short_line());
+        (is_approved && has_failed).then(why)
+    }
+
     fn record_not_run(
         &mut self,
         judged: &Assessment,
@@ -494,16 +506,24 @@ impl Turn {
             .into_iter()
             .partition(|step| keeping.contains(&step.id));
         self.batch.todo = kept;
-        self.skip(rest, why, scene);
+        self.skip(rest, &why.into(), scene);
     }
 
-    fn skip(&mut self, steps: VecDeque<Step>, why: Phrase, scene: PolicyContext<'_>) {
+    /// Skips the steps that only the approval of several runs. The others run as they would.
+    fn skip_approved(&mut self, why: &LocalizedText, scene: PolicyContext<'_>) {
+        let todo = std::mem::take(&mut self.batch.todo);
+        let (skipped, rest) = todo.into_iter().partition(|step| self.batch.preapproved.needs(step));
+        self.batch.todo = rest;
+        self.skip(skipped, why, scene);
+    }
+
+    fn skip(&mut self, steps: VecDeque<Step>, why: &LocalizedText, scene: PolicyContext<'_>) {
         for step in steps {
             let verdict = safety::assess(step, scene);
             self.record(transcript::not_run_observation(
                 verdict.assessment(),
                 Outcome::Cancelled,
-                Some(why.into()),
+                Some(why.clone()),
             ));
         }
     }
@@ -531,7 +551,7 @@ impl Turn {
 
     fn stop_batch(&mut self, scene: PolicyContext<'_>) {
         let rest = std::mem::take(&mut self.batch.todo);
-        self.skip(rest, words::CANCELLED, scene);
+        self.skip(rest, &words::CANCELLED.into(), scene);
         let seen = std::mem::take(&mut self.batch.observations);
         self.transcript.add_results(&seen);
     }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::history::{History, HistoryMessage, PastTurn, Summary};
+use super::history::{DIGESTS, History, HistoryMessage, PastTurn, Summary};
 use super::message_size::{JOINT, messages_size};
 use super::request::past_messages;
 use super::shorten::cut_middle;
@@ -112,6 +112,7 @@ fn shorten_results(exchange: &mut PastTurn) {
 
 fn shorten_texts(exchange: &mut PastTurn) {
     exchange.sent.clear();
+    exchange.repeated.clear();
     for line in &mut exchange.messages {
         let (HistoryMessage::User { content: text }
         | HistoryMessage::Assistant { message: text, .. }) = line;
@@ -266,7 +267,7 @@ pub fn measure(history: &History) -> Compaction {
         before: bytes,
         after: bytes,
         turns: history.recent.len(),
-        results: history.tool_digest.len(),
+        results: history.tool_digest.len().min(DIGESTS),
         ..Compaction::default()
     }
 }

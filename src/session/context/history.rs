@@ -9,21 +9,25 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::shorten::{self, Digest};
 pub use super::summary::Summary;
-use avocet_core::protocol::reply::with_wire_names;
-use avocet_core::protocol::{Dialect, Image, Message, Observation, PlanItem, PlanState};
+use avocet_core::protocol::{Dialect, Image, Message, Observation, PlanItem, PlanState, Role};
 
 mod images;
+mod past;
 
 /// The version of the saved form.
 pub const VERSION: u32 = 1;
 
-/// Maximum number of stored turns and digests; a request uses fewer of both.
+/// Maximum number of stored turns; a request uses fewer. And of digests in a request: those before
+/// the turns that are repeated, which hold as many results, are stored as well.
 const TURNS: usize = 200;
 pub const DIGESTS: usize = 3;
+const STORED_DIGESTS: usize = 2 * DIGESTS;
+
+/// Maximum size of a turn that is repeated in the JSON dialect, in bytes.
+pub(super) const REPEATED: usize = 6 * 1024;
 
 /// Maximum size of one message of a finished turn, in bytes.
 const MESSAGE: usize = 12 * 1024;
@@ -78,6 +82,10 @@ pub struct PastTurn {
     /// The messages as they were sent, if the model called tools; until a compaction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) sent: Vec<Message>,
+    /// The messages as they were sent in the JSON dialect, if they are few and short; while it is
+    /// one of the latest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) repeated: Vec<Message>,
     /// The images of its first message, where `sent` has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     images: Vec<Image>,
@@ -135,6 +143,8 @@ pub struct TurnRecord {
     plan: Option<Vec<PlanItem>>,
     /// The messages as they were sent, in the tools dialect.
     sent: Vec<Message>,
+    /// The same in the JSON dialect.
+    repeated: Vec<Message>,
     images: Vec<Image>,
 }
 
@@ -147,6 +157,8 @@ pub struct TurnSnapshot {
     plan: Option<OpenPlan>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sent: Vec<Message>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    repeated: Vec<Message>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     images: Vec<Image>,
 }
@@ -234,6 +246,17 @@ impl TurnRecord {
         self.sent = sent;
     }
 
+    /// The same for the JSON dialect, whose past turns are short: only a turn that takes no more
+    /// room than the digests of its results is repeated.
+    pub fn keep_short_messages(&mut self, sent: &[Message]) {
+        let is_answered = sent.last().is_some_and(|last| last.role == Role::Assistant);
+        let is_short = sent.iter().map(Message::len).sum::<usize>() <= REPEATED;
+        let has_few_steps = (1..=DIGESTS).contains(&self.steps.len());
+        if is_answered && is_short && has_few_steps && self.images.is_empty() {
+            self.repeated = sent.to_vec();
+        }
+    }
+
     /// Those messages, to be kept in another form.
     pub fn take_messages(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.sent)
@@ -275,67 +298,6 @@ impl TurnRecord {
     }
 }
 
-impl HistoryMessage {
-    fn for_each_text(&mut self, mut each: impl FnMut(&mut String)) {
-        match self {
-            HistoryMessage::User { content } => each(content),
-            HistoryMessage::Assistant { message, ran, .. } => {
-                each(message);
-                ran.iter_mut().for_each(each);
-            }
-        }
-    }
-
-    /// The message as it is sent. The newest reply is the JSON of the protocol, so that a model
-    /// that reads its own words keeps to it; older ones are shorter.
-    fn to_message(&self, newest: bool) -> Message {
-        match self {
-            HistoryMessage::User { content } => Message::user(content.as_str()),
-            HistoryMessage::Assistant { kind, message, ran } if newest => {
-                let mut out = json!({ "type": kind.name(), "message": message });
-                if !ran.is_empty() {
-                    out["ran"] = json!(ran);
-                }
-                Message::assistant(out.to_string())
-            }
-            HistoryMessage::Assistant { kind, message, ran } => {
-                let mut out = String::new();
-                for step in ran {
-                    out.push_str("ran: ");
-                    out.push_str(step);
-                    out.push('\n');
-                }
-                out.push_str(kind.name());
-                out.push_str(": ");
-                out.push_str(message);
-                Message::assistant(out)
-            }
-        }
-    }
-
-    /// The message for a model that calls tools, of a turn whose messages are gone.
-    fn to_plain_message(&self) -> Message {
-        match self {
-            HistoryMessage::User { content } => Message::user(content.as_str()),
-            HistoryMessage::Assistant { message, ran, .. } if ran.is_empty() => {
-                Message::assistant(message.as_str())
-            }
-            HistoryMessage::Assistant { message, ran, .. } => {
-                Message::assistant(format!("(Steps: {})\n{message}", ran.join("; ")))
-            }
-        }
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            HistoryMessage::User { content } => content.len(),
-            HistoryMessage::Assistant { message, ran, .. } => {
-                message.len() + ran.iter().map(|step| step.len() + 6).sum::<usize>() + 8
-            }
-        }
-    }
-}
-
 impl OpenPlan {
     fn text(&self) -> String {
         if self.open.is_empty() {
@@ -345,53 +307,15 @@ impl OpenPlan {
     }
 }
 
-impl PastTurn {
-    pub fn id(&self) -> String {
-        format!("turn_{}", self.turn)
-    }
-
-    pub fn bytes(&self) -> usize {
-        let sent: usize = self.sent.iter().map(Message::len).sum();
-        let lines: usize = self.messages.iter().map(HistoryMessage::bytes).sum();
-        sent.max(lines + self.images.len() * Image::WEIGHT)
-    }
-
-    /// As it is sent in a dialect: as it was, or what is left of it.
-    pub(super) fn to_messages(&self, dialect: Dialect, is_newest: bool) -> Vec<Message> {
-        let last = self.messages.len().saturating_sub(1);
-        let lines = self.messages.iter();
-        let messages = match dialect {
-            Dialect::Json => {
-                let lines = lines.enumerate();
-                lines.map(|(at, line)| line.to_message(is_newest && at == last)).collect()
-            }
-            Dialect::Tools if self.sent.is_empty() => {
-                lines.map(HistoryMessage::to_plain_message).collect()
-            }
-            Dialect::Tools => return with_wire_names(&self.sent),
-        };
-        self.with_images(messages)
-    }
-
-    /// The beginning of the user's message.
-    pub fn preview(&self) -> &str {
-        let words = self.messages.iter().find_map(|line| match line {
-            HistoryMessage::User { content } => Some(content.as_str()),
-            HistoryMessage::Assistant { .. } => None,
-        });
-        words.unwrap_or_default()
-    }
-}
-
 impl History {
     /// Adds a finished turn, with every text masked by `mask`.
     pub fn push(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
         self.last = self.last.max(turn);
-        let TurnRecord { mut lines, steps, plan, mut sent, mut images } = kept;
+        let TurnRecord { mut lines, steps, plan, mut sent, mut repeated, mut images } = kept;
         if !sent.is_empty() {
             images.clear();
         }
-        sent.iter_mut().flat_map(Message::texts_mut).for_each(&mask);
+        sent.iter_mut().chain(&mut repeated).flat_map(Message::texts_mut).for_each(&mask);
         if let Some(items) = plan {
             self.replace_plan(turn, &items, &mask);
         }
@@ -411,8 +335,10 @@ impl History {
             }
         }
         if !lines.is_empty() {
-            self.recent.push_back(PastTurn { turn, messages: lines, sent, images });
+            self.recent.push_back(PastTurn { turn, messages: lines, sent, repeated, images });
             self.drop_old_images();
+            let first = self.first_repeated(REPEATED);
+            self.recent.iter_mut().take(first).for_each(|past| past.repeated.clear());
         }
         while self.recent.len() > TURNS {
             self.recent.pop_front();
@@ -423,7 +349,7 @@ impl History {
             digest.for_each_text(&mask);
             self.tool_digest.push_back(digest);
         }
-        while self.tool_digest.len() > DIGESTS {
+        while self.tool_digest.len() > STORED_DIGESTS {
             self.tool_digest.pop_front();
         }
     }
@@ -483,6 +409,7 @@ impl History {
                 last.images.extend(added.images);
                 last.messages.extend(added.messages);
                 last.sent.extend(added.sent);
+                last.repeated.clear();
             }
             _ => self.recent.push_back(added),
         }
@@ -527,23 +454,24 @@ impl History {
             digests: self.tool_digest.iter().filter(|one| one.turn == turn).cloned().collect(),
             plan: self.plans.iter().find(|plan| plan.turn == turn).cloned(),
             sent: of_turn.map(|exchange| exchange.sent.clone()).unwrap_or_default(),
+            repeated: of_turn.map(|exchange| exchange.repeated.clone()).unwrap_or_default(),
             images: of_turn.map(|exchange| exchange.images.clone()).unwrap_or_default(),
         }
     }
 
     /// Adds a saved turn. It was masked and cut when it was new.
     pub fn restore_turn(&mut self, turn: u64, trace: TurnSnapshot) {
-        let TurnSnapshot { messages, digests, plan, sent, images } = trace;
+        let TurnSnapshot { messages, digests, plan, sent, repeated, images } = trace;
         self.last = self.last.max(turn);
         if let Some(plan) = plan {
             self.set_open_plan(plan);
         }
         if !messages.is_empty() {
-            self.recent.push_back(PastTurn { turn, messages, sent, images });
+            self.recent.push_back(PastTurn { turn, messages, sent, repeated, images });
             self.drop_old_images();
         }
         self.tool_digest.extend(digests);
-        let over = self.tool_digest.len().saturating_sub(DIGESTS);
+        let over = self.tool_digest.len().saturating_sub(STORED_DIGESTS);
         self.tool_digest.drain(..over);
         let over = self.recent.len().saturating_sub(TURNS);
         self.recent.drain(..over);

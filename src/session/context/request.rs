@@ -6,7 +6,7 @@
 //! longer fit, room is made in large steps: results of old steps are shortened first, then the
 //! oldest messages are left out. In between nothing moves.
 
-use super::history::History;
+use super::history::{History, REPEATED};
 use super::message_size::{JOINT, message_size, messages_size};
 use super::shorten;
 use super::size::{ContextSize, cut_to_fit};
@@ -70,9 +70,15 @@ pub fn measure(parts: RequestParts<'_>, bounds: Bounds) -> (ContextSize, Context
 
 /// The past turns, each as it was sent, or what is left of it.
 pub(super) fn past_messages(history: &History, dialect: Dialect) -> Vec<Message> {
-    let newest = history.recent.len().saturating_sub(1);
-    let turns = history.recent.iter().enumerate();
-    turns.flat_map(|(at, past)| past.to_messages(dialect, at == newest)).collect()
+    match dialect {
+        Dialect::Json => {
+            let first = history.first_repeated(REPEATED);
+            (0..history.recent.len()).flat_map(|at| history.short_messages(at, first)).collect()
+        }
+        Dialect::Tools => {
+            history.recent.iter().flat_map(|past| past.to_messages(dialect, false)).collect()
+        }
+    }
 }
 
 /// Messages that are made to fit.

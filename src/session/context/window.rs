@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::history::{DIGESTS, REPEATED};
 pub use super::history::{History, TurnPosition, TurnRecord};
 use super::message_size::{ENVELOPE, JOINT, content_size, message_size, messages_size};
 use super::shorten;
@@ -136,9 +137,9 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
     let taken = messages_size(&turn);
     left = left.saturating_sub(taken);
     let whole: usize = parts.turn.iter().map(|message| message.len() + ENVELOPE.bytes).sum();
-    let recent = recent_turns(parts.history, bounds, &mut left, &mut ledger);
+    let (recent, repeated) = recent_turns(parts.history, bounds, &mut left, &mut ledger);
     ledger.add(Section::Turn, taken, whole.saturating_sub(taken.bytes));
-    for message in recent.into_iter().chain(results).chain(turn) {
+    for message in recent.into_iter().chain(results).chain(repeated).chain(turn) {
         match out.last_mut() {
             Some(last) if last.role == message.role && last.role != Role::System => {
                 last.merge(message);
@@ -196,7 +197,13 @@ pub(super) fn leading_messages(
     out
 }
 
-/// The latest digests. They change with every turn, so they stand after the past turns.
+/// The first turn that is repeated as it was sent: where there is little room, all are short.
+fn first_repeated(history: &History, bounds: Bounds) -> usize {
+    history.first_repeated(bounds.room.fraction(16).bytes.min(REPEATED))
+}
+
+/// The latest digests of the turns that are not repeated with their results. They stand after those
+/// turns, and change only when they do.
 pub(super) fn results_part(
     parts: RequestParts<'_>,
     bounds: Bounds,
@@ -204,7 +211,15 @@ pub(super) fn results_part(
     ledger: &mut ContextUsage,
 ) -> Option<Message> {
     let digests: Vec<String> = match bounds.dialect {
-        Dialect::Json => parts.history.tool_digest.iter().map(shorten::Digest::to_line).collect(),
+        Dialect::Json => {
+            let repeated = parts.history.recent.get(first_repeated(parts.history, bounds));
+            let before = repeated.map_or(u64::MAX, |past| past.turn);
+            let digests = parts.history.tool_digest.iter().filter(|digest| digest.turn < before);
+            let mut newest: Vec<String> =
+                digests.rev().take(DIGESTS).map(shorten::Digest::to_line).collect();
+            newest.reverse();
+            newest
+        }
         // The past turns contain them.
         Dialect::Tools => Vec::new(),
     };
@@ -289,17 +304,18 @@ fn newest_texts(
     Some(format!("{title}\n{}", kept.join("\n")))
 }
 
-/// The latest turns that fit, whole turns only.
+/// The latest turns that fit, whole turns only: those that are short, and those that are repeated.
 fn recent_turns(
     history: &History,
     bounds: Bounds,
     left: &mut ContextSize,
     ledger: &mut ContextUsage,
-) -> Vec<Message> {
+) -> (Vec<Message>, Vec<Message>) {
+    let first_repeated = first_repeated(history, bounds);
     let mut kept: Vec<Vec<Message>> = Vec::new();
     let (mut taken, mut count) = (ContextSize::default(), 0);
-    for (back, past) in history.recent.iter().rev().enumerate() {
-        let messages = past.to_messages(Dialect::Json, back == 0);
+    for at in (0..history.recent.len()).rev() {
+        let messages = history.short_messages(at, first_repeated);
         count += messages.len();
         let Some(rest) = left.checked_sub(messages_size(&messages)) else { break };
         if count > bounds.messages {
@@ -312,7 +328,10 @@ fn recent_turns(
     ledger.turns = kept.len();
     ledger.omitted_turns = history.recent.len() - kept.len();
     ledger.add(Section::History, taken, 0);
-    kept.into_iter().rev().flatten().collect()
+    kept.reverse();
+    let short = first_repeated.saturating_sub(ledger.omitted_turns).min(kept.len());
+    let repeated = kept.split_off(short);
+    (kept.into_iter().flatten().collect(), repeated.into_iter().flatten().collect())
 }
 
 /// The running turn cut to fit the room: old results are shortened first, then the oldest

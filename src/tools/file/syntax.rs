@@ -1,14 +1,14 @@
-//! Looks for a fault that a change has brought into a file of JSON, TOML or YAML. One that was
-//! there before is left out.
+//! Finds a syntax error that a change introduced into a JSON, TOML or YAML file. Errors that the
+//! file already had are not reported.
 
 use std::path::Path;
 
 use avocet_core::i18n::{LocalizedText, tools as words};
 
-/// The largest file that is looked at, in bytes.
+/// The largest file that is checked, in bytes.
 const MOST: usize = 1024 * 1024;
 
-/// Deeper nesting is more than the parsers take.
+/// The parsers recurse, so deeper nesting could overflow the stack.
 const DEEPEST: usize = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum Syntax {
     Yaml,
 }
 
-/// The first fault of a text.
+/// The first syntax error in a text.
 #[derive(Debug, PartialEq, Eq)]
 struct Fault {
     /// Counted from 1.
@@ -26,7 +26,7 @@ struct Fault {
     why: String,
 }
 
-/// A sentence about a fault in the file that its old content did not have.
+/// A sentence about a syntax error that the old content did not have.
 pub fn new_fault(
     path: &Path,
     shown: &str,
@@ -53,7 +53,7 @@ fn checked_text(bytes: &[u8]) -> Option<&str> {
     (deepest(text) <= DEEPEST).then_some(text)
 }
 
-/// How deep brackets are nested at most.
+/// The maximum nesting depth of brackets.
 fn deepest(text: &str) -> usize {
     let (mut depth, mut most) = (0_usize, 0);
     for byte in text.bytes() {
@@ -101,7 +101,7 @@ impl Syntax {
     }
 }
 
-/// Files of JSON in which programs take comments and commas at the end.
+/// JSON files whose programs accept comments and trailing commas.
 fn has_comments(path: &Path, name: &str) -> bool {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let is_config =
@@ -113,7 +113,7 @@ fn has_comments(path: &Path, name: &str) -> bool {
 fn json_fault(text: &str) -> Option<Fault> {
     let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
     let line = error.line();
-    // Some other program takes comments here.
+    // The program that reads this file may accept comments.
     let is_comment = ["//", "/*", "#"].iter().any(|mark| nth_line(text, line).contains(mark));
     let why = error.to_string();
     let why = why.split_once(" at line ").map_or(why.as_str(), |(why, _)| why).to_owned();
@@ -128,7 +128,7 @@ fn toml_fault(text: &str) -> Option<Fault> {
 }
 
 fn yaml_fault(text: &str) -> Option<Fault> {
-    // A template becomes YAML only once it is filled in.
+    // A template is not YAML until it has been expanded.
     if text.contains("{{") || text.contains("{%") {
         return None;
     }

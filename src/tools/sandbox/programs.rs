@@ -45,6 +45,18 @@ pub(super) fn startable(
     found
 }
 
+/// The interpreters of a script, and theirs: `.venv/bin/pytest` names `.venv/bin/python`.
+pub(super) fn interpreters_of(program: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = vec![program.to_owned()];
+    for depth in 0..MOST_DEPTH {
+        let Some(script) = found.get(depth) else { break };
+        let head = head(script);
+        let named = head.strip_prefix(b"#!").map(|line| interpreters(line, folders));
+        found.extend(named.unwrap_or_default());
+    }
+    found.split_off(1)
+}
+
 fn add(path: &Path, shelves: ProgramDirs<'_>, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(real) = path.canonicalize() else { return };
     let is_proxy = real.file_name().is_some_and(|name| name == "rustup");

@@ -1,14 +1,15 @@
-//! A model that acts a session: it goes on if the results of its last calls show what it looks
-//! for, mends a call once where they do not, and says at which call it was lost otherwise.
+//! Plays the model in a session. It continues when the results of its last calls contain what it
+//! expects, retries once with a corrected call when they do not, and otherwise reports where it got
+//! lost.
 
 use serde_json::{Value, json};
 
 use crate::support::server::{ReceivedRequest, Reply, delta, event, finish};
 
-/// What the model says when all is done.
+/// The model's last message.
 pub const DONE: &str = "Done: the work is finished.";
 
-/// How model and program talk.
+/// The wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Chat,
@@ -18,11 +19,11 @@ pub enum Format {
 
 pub type Call = (&'static str, Value);
 
-/// One reply of the model, and what its results must show.
+/// One reply of the model, and what its results must contain.
 pub struct Act {
     calls: Vec<Call>,
     wants: Vec<&'static str>,
-    /// Called instead where they do not show it.
+    /// The corrected calls, for when the results do not contain it.
     otherwise: Option<Call>,
 }
 
@@ -46,8 +47,8 @@ pub fn act(calls: impl IntoIterator<Item = Call>) -> Act {
     Act { calls: calls.into_iter().collect(), wants: Vec::new(), otherwise: None }
 }
 
-/// What came back last: the number of the reply that called, whether it was the mended call, and
-/// the results.
+/// The latest results, the number of the reply they belong to, and whether that was the corrected
+/// one.
 struct Round {
     number: usize,
     is_mended: bool,
@@ -63,8 +64,8 @@ impl Round {
     }
 }
 
-/// The messages of a request in any format, without what changes by design: marks of the cache, and
-/// the open items of a plan, which stand at the end.
+/// The messages of a request in any format, without what changes by design: cache breakpoints, and
+/// the open plan items at the end.
 pub fn messages(format: Format, body: &Value) -> Vec<Value> {
     let field = if format == Format::Responses { "input" } else { "messages" };
     let mut messages = body[field].as_array().unwrap().clone();
@@ -107,7 +108,7 @@ fn last_round(format: Format, body: &Value) -> Option<Round> {
                 }
                 break;
             }
-            // A word of the program to the model stands beside the results.
+            // The program adds notes to the model next to the results.
             _ if message["role"] == "user" => {}
             _ => break,
         }

@@ -1,4 +1,4 @@
-//! A reader of settings in C, mended with the tools' names and habits of Claude Code.
+//! Fixes a settings reader in C, with the tool names and habits of Claude Code.
 
 use serde_json::{Value, json};
 
@@ -139,12 +139,12 @@ fn acts() -> Vec<Act> {
         .wants("test_ini.c"),
         act([bash("git status --short"), bash("git log --oneline -5")]).wants("Begin"),
         act([tests()]).wants("FAILED section"),
-        // It remembers another text than the file has.
+        // The remembered text is not what the file contains.
         act([edit("ini.c", "copy(name, line + 2, end - line, size);", "copy(name, line + 1, end - line - 1, size);")])
             .wants("+1 -1")
             .otherwise(edit("ini.c", "    copy(name, line, end - line, size);", "    copy(name, line + 1, end - line - 1, size);")),
         act([todo(2), tests()]).wants("FAILED key"),
-        // Tabs where the file has blanks.
+        // Tabs where the file has spaces.
         act([edit(
             "ini.c",
             "\tmemcpy(to, from, length);\n\tto[length] = '\\0';\n}",
@@ -160,7 +160,7 @@ fn acts() -> Vec<Act> {
         .wants("+6 -1"),
         act([tests()]).wants("FAILED comment"),
         act([("Read", json!({ "file_path": "ini.c", "offset": 28, "limit": 20 }))]).wants("trim(key)"),
-        // With the numbers that reading put before the lines.
+        // Includes the line numbers from the read result.
         act([edit(
             "ini.c",
             "40\t    copy(value, sign, strlen(sign), size);\n41\t    return 1;",

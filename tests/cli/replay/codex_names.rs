@@ -1,5 +1,5 @@
-//! A list of tasks in shell and awk, mended with the tools' names and habits of Codex: lines for a
-//! shell, and patches.
+//! Fixes a task list in shell and awk, with the tool names and habits of Codex: shell command lines
+//! and patches.
 
 use serde_json::json;
 
@@ -107,7 +107,7 @@ fn acts() -> Vec<Act> {
         act([plan(1), run("rg -n 'file' todo.sh || grep -n 'file' todo.sh")]).wants("TASKS"),
         act([tests()]).wants("FAILED list"),
         act([run("wc -l todo.sh tests/*.sh docs/*"), run("cat docs/usage.txt docs/old.txt")]).wants("Nothing of this"),
-        // Context that the file does not have.
+        // Context lines that are not in the file.
         act([patch("*** Update File: todo.sh\n@@ list() {\n-    awk '{ print NR, $0 }' \"$file\"\n+    awk '{ printf \"%d. %s\\n\", NR, $0 }' \"$file\"")])
             .wants("+1 -1")
             .otherwise(patch("*** Update File: todo.sh\n@@ list() {\n-    awk '{ printf \"%d %s\\n\", NR, $0 }' \"$file\"\n+    awk '{ printf \"%d. %s\\n\", NR, $0 }' \"$file\"")),
@@ -116,7 +116,7 @@ fn acts() -> Vec<Act> {
         act([by_shell("*** Update File: todo.sh\n@@\n list() {\n-    awk '{ printf \"%d. %s\\n\", NR, $0 }' \"$file\"\n+    awk '{ sub(/^- /, \"\"); printf \"%d. %s\\n\", NR, $0 }' \"$file\"\n }")])
             .wants("+1 -1"),
         act([tests()]).wants("FAILED marked"),
-        // Blanks at the ends of lines, and one level too deep.
+        // Trailing spaces, and indented one level too deep.
         act([patch("*** Update File: todo.sh\n@@\n-        awk '{ sub(/^- /, \"\"); printf \"%d. %s\\n\", NR, $0 }' \"$file\"  \n+        awk '{ done = sub(/^x /, \"\"); sub(/^- /, \"\"); printf \"%d. %s%s\\n\", NR, $0, done ? \" (done)\" : \"\" }' \"$file\"")])
             .wants("+1 -1"),
         act([tests()]).wants("all passed"),

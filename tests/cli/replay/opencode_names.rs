@@ -1,5 +1,5 @@
-//! Three modules in C, mended with the tools' names and habits of opencode: several calls at once,
-//! fields in camel case, edits of text that stands in several places.
+//! Fixes three modules in C, with the tool names and habits of opencode: several calls per reply,
+//! camel-case fields, and edits of text that occurs more than once.
 
 use serde_json::json;
 
@@ -165,10 +165,10 @@ fn acts() -> Vec<Act> {
         act([read("src/ring.c"), read("src/words.c"), read("src/sum.c"), read("src/parts.h"), read("test/check.c")]).wants("checksum"),
         act([check("ring"), check("words"), check("sum")]).wants("FAILED length").wants("FAILED blanks").wants("never ends"),
         act([("grep", json!({ "pattern": "ring_length|SIZE", "include": "*.c" }))]).wants("src/ring.c"),
-        // Blanks where the file has tabs.
+        // Spaces where the file has tabs.
         act([edit("src/ring.c", "    return ring->end - ring->begin;", "    return (ring->end - ring->begin + SIZE) % SIZE;")]).wants("+1 -1"),
         act([check("ring")]).wants("all passed"),
-        // This text stands in two functions.
+        // This text occurs in two functions.
         act([edit("src/words.c", "    return count;", "    return count + 1;")])
             .wants("+1 -1")
             .otherwise(edit("src/words.c", "        if (*text == '\\n') {\n            count++;\n        }\n    }\n    return count;", "        if (*text == '\\n') {\n            count++;\n        }\n    }\n    return count + 1;")),

@@ -1,5 +1,5 @@
-//! A service in shell with settings in JSON, mended with our own names: programs without a shell,
-//! jobs in the background, outputs that are recalled, a setting that is broken on the way.
+//! Fixes a shell service with JSON settings, with our own tool names: programs without a shell,
+//! background jobs, recalled outputs, and a settings file that breaks along the way.
 
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ fn first_acts() -> Vec<Act> {
         act([tests()]).wants("FAILED: no line 'tick 0'"),
         act([("file_search", json!({ "query": "word|most", "mode": "files" }))])
             .wants("settings.json"),
-        // A value that the file does not have.
+        // A value that is not in the file.
         act([edit("settings.json", &[("\"word\": \"tack\"", "\"word\": \"tick\"")])])
             .wants("+1 -1")
             .otherwise(edit("settings.json", &[("\"word\": \"tock\"", "\"word\": \"tick\"")])),
@@ -99,7 +99,7 @@ fn first_acts() -> Vec<Act> {
     ]
 }
 
-/// The pause becomes a setting.
+/// Turns the pause into a setting.
 fn later_acts() -> Vec<Act> {
     let tests = || exec("sh", &["test.sh"]);
     vec![

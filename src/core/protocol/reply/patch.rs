@@ -3,6 +3,7 @@
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
 const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
 
 /// The patch, and the folder that the line goes to first.
 pub(super) fn find(program: &str, args: &[String]) -> Option<(String, Option<String>)> {
@@ -17,6 +18,11 @@ pub(super) fn find(program: &str, args: &[String]) -> Option<(String, Option<Str
         }
         _ => None,
     }
+}
+
+/// Whether a text is a patch from its first line to its last.
+pub(super) fn is_whole(text: &str) -> bool {
+    text.starts_with(BEGIN) && text.ends_with(END)
 }
 
 /// `cd FOLDER && REST`, with a folder that a shell reads as it is written.

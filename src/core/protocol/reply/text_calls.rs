@@ -3,6 +3,10 @@
 
 use serde_json::{Map, Value};
 
+use python::python_calls;
+
+mod python;
+
 type Object = Map<String, Value>;
 
 /// A call by the name and the arguments it is written with.
@@ -38,8 +42,7 @@ pub fn text_calls(text: &str) -> Option<(String, Vec<TextCall>)> {
     let found = FORMS.iter().filter_map(|form| Some((text.find(form.0)?, form)));
     let (at, (open, close, read)) = found.min_by_key(|(at, _)| *at)?;
     let (before, mut rest) = text.split_at_checked(at)?;
-    // What a block of code holds is an example.
-    if before.matches("```").count() % 2 == 1 {
+    if is_example(before) {
         return None;
     }
     let mut calls = Vec::new();
@@ -59,13 +62,33 @@ pub fn text_calls(text: &str) -> Option<(String, Vec<TextCall>)> {
     is_wrapping(rest).then(|| (words.to_owned(), calls))
 }
 
+/// Whether what follows these words is an example: in a block of code, in a quotation, or behind the
+/// sign that opens one.
+fn is_example(before: &str) -> bool {
+    let is_in_block = ["```", "~~~"].iter().any(|fence| before.matches(fence).count() % 2 == 1);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let is_quoted = line.trim_start().starts_with('>') && !is_wrapping(line)
+        || line.starts_with("    ")
+        || line.starts_with('\t')
+        || line.ends_with(['`', '"', '\'', '“', '‘', '「', '《']);
+    is_in_block || is_quoted
+}
+
 /// A text that is nothing but JSON, or one block of it.
 fn bare(text: &str) -> Option<Vec<TextCall>> {
     let fenced = FENCES.iter().find_map(|fence| {
         let inner = text.strip_prefix(fence)?.strip_suffix("```")?;
-        (!inner.contains("```")).then_some(inner)
+        (!inner.contains("```")).then_some((*fence, inner.trim()))
     });
-    json_calls(fenced.unwrap_or(text).trim())
+    match fenced {
+        Some(("```tool_code", inner)) => json_calls(inner).or_else(|| {
+            let calls = python_calls(inner)?.into_iter();
+            let calls: Option<Vec<_>> = calls.map(|(name, input)| named(&name, input)).collect();
+            Some(calls?.into_iter().flatten().collect())
+        }),
+        Some((_, inner)) => json_calls(inner),
+        None => json_calls(text),
+    }
 }
 
 /// Nothing but tags around calls.
@@ -191,6 +214,9 @@ mod tests {
             format!("[{JSON}]"),
             format!("```json\n{JSON}\n```"),
             format!("```tool_call\n{JSON}\n```"),
+            format!("```tool_code\n{JSON}\n```"),
+            "```tool_code\nprint(default_api.exec(program=\"ls\", args=['-l']))\n```".to_owned(),
+            "```tool_code\nexec(program='ls', args=[\"-l\"])\n```".to_owned(),
             format!("<tool_call>\n{JSON}\n</tool_call>"),
             format!("<tool_call>{JSON}"),
             "<tool_call>\n<function=exec>\n<parameter=program>\nls\n</parameter>\n<parameter=args>\n[\"-l\"]\n</parameter>\n</function>\n</tool_call>".to_owned(),
@@ -206,8 +232,10 @@ mod tests {
             format!("<|python_tag|>{}", JSON.replace("arguments", "parameters")),
         ];
         for text in texts {
-            let expected = vec![("exec".to_owned(), INPUT.to_owned())];
-            assert_eq!(read(&text), Some((String::new(), expected)), "{text}");
+            let (words, calls) = read(&text).expect(&text);
+            let (name, input) = calls.first().expect("a call");
+            assert_eq!((calls.len(), words.as_str(), input.as_str()), (1, "", INPUT), "{text}");
+            assert_eq!(super::super::tool_name(name), "exec", "{text}");
         }
     }
 
@@ -226,6 +254,16 @@ mod tests {
             format!("Write <tool_call>{JSON}</tool_call> and it runs."),
             format!("Like this:\n```\n<tool_call>{JSON}</tool_call>\n```"),
             format!("Like this:\n```json\n{JSON}\n```"),
+            format!("Like this:\n```tool_code\nexec(program='ls')\n```"),
+            format!("Like this:\n~~~\n<tool_call>{JSON}</tool_call>"),
+            format!("Like this:\n\n    <tool_call>{JSON}</tool_call>"),
+            format!("It says:\n> <tool_call>{JSON}</tool_call>"),
+            format!("It says: \"<tool_call>{JSON}</tool_call>"),
+            format!("````md\n```json\n{JSON}\n```\n````"),
+            "```tool_code\nexec(program='ls', args=[x])\n```".to_owned(),
+            "```tool_code\nexec(program='ls'\n```".to_owned(),
+            "```tool_code\nimport os\n```".to_owned(),
+            "```\nexec(program='ls')\n```".to_owned(),
             "<tool_call>{\"name\":\"exec\",\"arg".to_owned(),
             "<function=exec><parameter=program>ls".to_owned(),
             "[TOOL_CALLS]exec[ARGS]{\"a\":".to_owned(),

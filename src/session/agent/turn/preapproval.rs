@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use avocet_core::protocol::{self, Reason, Step};
+use avocet_core::protocol::{self, Reason, Step, Tier};
 use avocet_safety::{self as safety, Assessment, PolicyContext};
 
 /// The rest of a reply's list, as judged now.
@@ -47,6 +47,15 @@ impl Preapproved {
     /// True if the approval covers the step as judged now.
     pub fn covers(&self, now: &Assessment) -> bool {
         self.0.iter().any(|shown| shown.step == now.step && !is_worse(now, shown))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if a step runs because of the approval alone.
+    pub fn needs(&self, step: &Step) -> bool {
+        self.0.iter().any(|shown| shown.step == *step && shown.risk.tier > Tier::L0)
     }
 }
 

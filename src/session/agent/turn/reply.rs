@@ -9,8 +9,8 @@ use super::transcript::{CalledStep, OpenCall};
 use super::{Batch, PausedBefore, Turn, TurnAction, transcript};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, agent as words, protocol};
 use avocet_core::protocol::reply::{
-    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall, read,
-    read_call, text_calls, tool_name, wire_name,
+    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall,
+    object_arguments, read, read_call, text_calls, tool_name, wire_name,
 };
 use avocet_core::protocol::{
     ContentBlock, Dialect, Event, ModelMessage, Notice, Outcome, Requires, Step, ToolCall,
@@ -42,6 +42,7 @@ impl Turn {
         let has_lost = reply.gaps > 0;
         let is_own_dialect = self.transcript.dialect() == Dialect::Tools;
         let message = reply.text();
+        reply.blocks.iter_mut().for_each(mend_arguments);
         let (mut calls, mut todo, mut first_fault) = (Vec::new(), VecDeque::new(), None);
         for (index, call) in reply.calls().enumerate() {
             let read = if index < MOST_COMMANDS {
@@ -115,9 +116,14 @@ impl Turn {
         {
             return self.handle_calls(ModelReply { blocks: calls, ..reply }, context);
         }
-        if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
+        // With words around it, it is an example.
+        let is_alone = text.trim_start().starts_with(['{', '`', '<'])
+            && text.trim_end().ends_with(['}', '`', '>']);
+        if reply.cut.is_none() && is_alone {
             match read(&text) {
-                ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, found } => {
+                ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, found }
+                    if !self.transcript.has_given(&text) =>
+                {
                     return self.handle_valid(parsed, found, context);
                 }
                 // Strictly: any other object may be what the user asked for.
@@ -145,7 +151,8 @@ impl Turn {
     fn calls_in_text(&self, text: &str) -> Option<Vec<ContentBlock>> {
         let (words, calls) = text_calls(text)?;
         let is_tool = |call: &TextCall| safety::tools::is_known(&tool_name(&call.name));
-        if !calls.iter().all(is_tool) {
+        let written = text.trim().get(words.len()..)?;
+        if !calls.iter().all(is_tool) || self.transcript.has_given(written) {
             return None;
         }
         let words = Some(words).filter(|words| !words.is_empty()).map(ContentBlock::text);
@@ -377,6 +384,15 @@ impl Turn {
         if !self.batch.todo.front().is_some_and(refused) {
             self.emit(Event::Notice(Notice::warning(say)));
         }
+    }
+}
+
+/// A call that gives one value in place of its arguments gets the object that it means.
+fn mend_arguments(block: &mut ContentBlock) {
+    let ContentBlock::ToolCall(call) = block else { return };
+    let field = safety::tools::sole_field(&tool_name(&call.name));
+    if let Some(meant) = field.and_then(|field| object_arguments(&call.arguments, field)) {
+        call.arguments = meant;
     }
 }
 

@@ -98,8 +98,9 @@ impl TurnMessages {
     /// The record that remains.
     pub fn record(&self) -> TurnRecord {
         let mut record = self.record.clone();
-        if self.dialect == Dialect::Tools {
-            record.keep_messages(self.messages.clone());
+        match self.dialect {
+            Dialect::Tools => record.keep_messages(self.messages.clone()),
+            Dialect::Json => record.keep_short_messages(&self.messages),
         }
         record
     }
@@ -130,6 +131,19 @@ impl TurnMessages {
 
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// Whether a text stands in what the model was given in this turn, line numbers, fences and
+    /// white space aside: then the model quotes it.
+    pub fn has_given(&self, text: &str) -> bool {
+        let quoted = without_layout(text);
+        let given = self.messages.iter().filter(|message| message.role == Role::User);
+        let mut texts = given.flat_map(|message| &message.blocks).filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(&text.text),
+            ContentBlock::ToolResult(result) => Some(&result.content),
+            ContentBlock::ToolCall(_) | ContentBlock::Reasoning(_) | ContentBlock::Image(_) => None,
+        });
+        !quoted.is_empty() && texts.any(|text| without_layout(text).contains(&quoted))
     }
 
     pub fn is_repairing(&self) -> bool {
@@ -260,6 +274,20 @@ impl TurnMessages {
         self.forget_repair();
         self.messages.push(Message::assistant(text));
     }
+}
+
+/// A text without line numbers, lines that are only a fence, and white space.
+fn without_layout(text: &str) -> String {
+    let is_fence = |line: &&str| {
+        line.strip_prefix("```").is_some_and(|tag| tag.chars().all(|c| c.is_ascii_alphanumeric()))
+    };
+    let bare = text.lines().map(|line| {
+        let line = line.trim();
+        let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        after_number.strip_prefix('\t').unwrap_or(line)
+    });
+    let bare = bare.filter(|line| !is_fence(line));
+    bare.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect()
 }
 
 fn place(

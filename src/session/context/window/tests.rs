@@ -41,6 +41,18 @@ fn turn_with_step(words: &str, id: &str, output: &str) -> TurnRecord {
     kept
 }
 
+/// The same turn as it was sent in the JSON dialect.
+fn repeated_turn(words: &str, id: &str) -> TurnRecord {
+    let mut kept = turn_with_step(words, id, "out");
+    kept.keep_short_messages(&[
+        Message::user(words),
+        Message::assistant(r#"{"type":"cmd","message":"Looking."}"#),
+        Message::user(format!("result of {id}")),
+        Message::assistant(r#"{"type":"chat","message":"Found."}"#),
+    ]);
+    kept
+}
+
 fn history(turns: impl IntoIterator<Item = TurnRecord>) -> History {
     let mut history = History::default();
     for (turn, kept) in (1..).zip(turns) {
@@ -72,8 +84,8 @@ fn a_turn_keeps_what_ran_and_not_its_output() {
     let sent = sent(&history, &[Message::user("now")], Bounds::default());
     assert_eq!(sent[1].text(), "find foo");
     assert_eq!(sent[2].text(), "ran: rg foo → exit 0\nchat: Found.");
-    let results = sent[5].text();
-    assert!(results.starts_with(RESULTS) && results.ends_with("\nnow"), "{results}");
+    let results = sent[3].text();
+    assert!(results.starts_with(RESULTS) && results.ends_with("\na"), "{results}");
     let digest = results.lines().nth(1).expect("a digest");
     let digest: serde_json::Value = serde_json::from_str(digest).expect("JSON");
     assert_eq!((digest["id"].as_str(), digest["exitCode"].as_i64()), (Some("cmd_001"), Some(0)));
@@ -87,6 +99,56 @@ fn at_most_three_digests_are_included() {
     let results = sent.last().expect("a message").text();
     let ids: Vec<bool> = (1..=5).map(|n| results.contains(&format!("cmd_00{n}"))).collect();
     assert_eq!(ids, [false, false, true, true, true]);
+}
+
+#[test]
+fn short_turns_are_repeated_as_they_were_sent_until_their_results_are_too_many() {
+    let turns: Vec<TurnRecord> =
+        (1..=7).map(|n| repeated_turn(&format!("find {n}"), &format!("cmd_00{n}"))).collect();
+    let mut breaks = Vec::new();
+    let mut before = Vec::new();
+    for count in 0..turns.len() {
+        let turn = [Message::user(format!("find {}", count + 1))];
+        let sent = sent(&history(turns[..count].to_vec()), &turn, Bounds::default());
+        let results = (1..=count).filter(|n| {
+            sent.iter().any(|message| message.text() == format!("result of cmd_00{n}"))
+        });
+        assert!((1..=DIGESTS).contains(&results.count()) || count == 0);
+        let digests = sent.iter().map(|it| it.text().matches("\"exitCode\"").count());
+        assert!(digests.sum::<usize>() <= DIGESTS);
+        if before.len() > sent.len() || before[..] != sent[..before.len()] {
+            breaks.push(count);
+        }
+        before = sent;
+    }
+    assert_eq!(breaks, [4], "a step that makes room, and nothing moves in between");
+    let sent = sent(&history(turns), &[Message::user("now")], Bounds::default());
+    let texts = contents(&sent);
+    assert_eq!(texts[1..3], ["find 1", "ran: rg foo → exit 0\nchat: Found."]);
+    assert!(texts.iter().any(|text| text.starts_with(RESULTS) && text.ends_with("\nfind 7")));
+    assert_eq!(
+        texts[texts.len() - 3..],
+        ["result of cmd_007", r#"{"type":"chat","message":"Found."}"#, "now"]
+    );
+}
+
+#[test]
+fn a_long_turn_or_little_room_leaves_the_short_form() {
+    let long = |bytes: usize| {
+        let mut kept = turn_with_step("find", "cmd_001", "out");
+        let answer = Message::assistant("x".repeat(bytes));
+        kept.keep_short_messages(&[Message::user("find"), answer]);
+        history([kept])
+    };
+    for (bytes, bounds, is_repeated) in [
+        (5_000, Bounds::default(), true),
+        (7_000, Bounds::default(), false),
+        (5_000, room(60_000, 20_000), false),
+    ] {
+        let sent = sent(&long(bytes), &[Message::user("now")], bounds);
+        assert_eq!(sent[2].text().starts_with('x'), is_repeated, "{bytes}");
+        assert_eq!(sent.last().unwrap().text().contains("cmd_001"), !is_repeated, "{bytes}");
+    }
 }
 
 #[test]

@@ -103,6 +103,69 @@ fn a_program_that_fails_does_not_stop_the_other_calls_of_its_reply_and_a_failed_
 }
 
 #[test]
+fn a_program_that_fails_stops_what_was_approved_together_with_it_and_nothing_else() {
+    let mut bench = native();
+    let calls = [("make", "test"), ("ls", "src"), ("git", "add"), ("git", "status")];
+    let ids = ["a", "b", "c", "d"];
+    let blocks = ids.iter().zip(calls).map(|(id, (program, arg))| exec(id, program, &[arg]));
+    let action = replies(&mut bench, blocks.collect());
+    assert_eq!(line(&action), "ask 1/4 L1 make test");
+    let steps = ["cmd_002", "cmd_003", "cmd_004"].map(str::to_owned).to_vec();
+    let action = bench.decides(Decision::ApproveAll { steps });
+    let action = bench.exits(action, 2);
+    assert_eq!(line(&action), "run ls src");
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "run git status");
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    let (_, add, is_error) = &results(&bench)[2];
+    let said = "cancelled\nNot run: it was approved together with `make test`, which failed.";
+    assert_eq!((add.as_str(), *is_error), (said, true));
+}
+
+#[test]
+fn a_read_that_fails_stops_nothing_that_was_approved() {
+    let mut bench = native();
+    let blocks =
+        vec![exec("a", "make", &["x"]), exec("b", "ls", &["no"]), exec("c", "make", &["y"])];
+    replies(&mut bench, blocks);
+    let steps = vec!["cmd_002".to_owned(), "cmd_003".to_owned()];
+    let action = bench.decides(Decision::ApproveAll { steps });
+    let action = bench.exits(action, 0);
+    let action = bench.exits(action, 2);
+    assert_eq!(line(&action), "run make y");
+}
+
+#[test]
+fn one_value_in_place_of_arguments_is_understood_and_goes_back_as_an_object() {
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+    for (name, arguments, expected, goes_back) in [
+        ("apply_patch", json!(patch).to_string(), "file.edit", json!({ "patch": patch })),
+        ("apply_patch", patch.to_owned(), "file.edit", json!({ "patch": patch })),
+        ("bash", json!("ls -l").to_string(), "bash -lc 'ls -l'", json!({ "command": "ls -l" })),
+        ("shell", json!(["ls", "-l"]).to_string(), "ls -l", json!({ "command": ["ls", "-l"] })),
+        ("Read", json!("a").to_string(), "file.read a", json!({ "path": "a" })),
+        ("file_list", json!("src").to_string(), "file.list src", json!({ "path": "src" })),
+        ("Grep", json!("x|y").to_string(), "file.search", json!({ "query": "x|y" })),
+        ("job_read", "3".to_owned(), "job.read", json!({ "id": 3 })),
+        ("exec", json!(r#"{"program":"ls"}"#).to_string(), "ls", json!({ "program": "ls" })),
+    ] {
+        let mut bench = native();
+        let action = replies(&mut bench, vec![call("a", name, &arguments)]);
+        assert!(line(&action).contains(expected), "{name} {arguments}: {}", line(&action));
+        let sent = bench.history()[1].calls().next().expect("a call").arguments.clone();
+        assert_eq!(serde_json::from_str::<Value>(&sent).unwrap(), goes_back, "{name}");
+    }
+    for (name, arguments) in
+        [("bash", "ls -l"), ("file_write", "\"a\""), ("apply_patch", "*** Begin Patch\n*** Del")]
+    {
+        let mut bench = native();
+        let action = replies(&mut bench, vec![call("a", name, arguments)]);
+        assert_eq!(line(&action), "call", "{name} {arguments}");
+        assert!(results(&bench)[0].2, "{name} {arguments}");
+    }
+}
+
+#[test]
 fn a_cancel_leaves_no_call_without_a_result() {
     let mut bench = native();
     let action = replies(&mut bench, vec![exec("a", "touch", &["x"]), exec("b", "ls", &[])]);
@@ -214,6 +277,93 @@ fn calls_that_are_written_as_text_run_like_others_and_stay_calls() {
     assert!(line(&bench.says(risky)).starts_with("ask 1/1 L1"), "it is judged like any other");
     let unknown = r#"{"name":"launch","arguments":{"program":"x"}}"#;
     assert_eq!(line(&native().says(unknown)), "call", "a fault is not worth a question");
+}
+
+/// The ways in which models write calls into their text, each with one of this program.
+fn calls_as_text(program: &str) -> Vec<(&'static str, String)> {
+    let input = json!({ "program": program, "args": ["-l"] });
+    let json = format!(r#"{{"name":"exec","arguments":{input}}}"#);
+    let parameters = format!(
+        "<parameter=program>\n{program}\n</parameter>\n<parameter=args>\n[\"-l\"]\n</parameter>"
+    );
+    let named = format!(
+        r#"<parameter name="program">{program}</parameter><parameter name="args">["-l"]</parameter>"#
+    );
+    let keys = format!(
+        "<arg_key>program</arg_key><arg_value>{program}</arg_value>\
+         <arg_key>args</arg_key><arg_value>[\"-l\"]</arg_value>"
+    );
+    let line = format!("{program} -l");
+    vec![
+        ("words before", format!("I look.\n<tool_call>{json}</tool_call>")),
+        (
+            "tags of Qwen3-Coder",
+            format!("<tool_call>\n<function=exec>\n{parameters}\n</function>\n</tool_call>"),
+        ),
+        ("Mistral", format!("[TOOL_CALLS][{json}]")),
+        (
+            "DeepSeek",
+            format!(
+                "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>exec\n```json\n{input}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+            ),
+        ),
+        ("GLM", format!("<tool_call>exec\n{keys}</tool_call>")),
+        (
+            "MiniMax",
+            format!(
+                "<minimax:tool_call>\n<invoke name=\"exec\">{named}</invoke>\n</minimax:tool_call>"
+            ),
+        ),
+        (
+            "Kimi",
+            format!(
+                "<|tool_calls_section_begin|><|tool_call_begin|>functions.exec:0<|tool_call_argument_begin|>{input}<|tool_call_end|><|tool_calls_section_end|>"
+            ),
+        ),
+        ("a list", format!("[{json}]")),
+        (
+            "tool_code",
+            format!("```tool_code\nprint(exec(program='{program}', args=[\"-l\"]))\n```"),
+        ),
+        ("fenced JSON", format!("```json\n{json}\n```")),
+        ("the JSON protocol", cmd(&[&line])),
+        ("the JSON protocol, fenced", format!("```json\n{}\n```", cmd(&[&line]))),
+    ]
+}
+
+#[test]
+fn a_harmless_call_in_each_way_to_write_it_as_text_runs_and_another_one_asks() {
+    for ((form, text), (_, risky)) in calls_as_text("ls").into_iter().zip(calls_as_text("make")) {
+        let mut bench = native();
+        let action = bench.says(&text);
+        assert_eq!(line(&action), "run ls -l", "{form}");
+        assert_eq!(line(&bench.exits(action, 0)), "call", "{form}");
+        let action = native().says(&risky);
+        assert!(line(&action).starts_with("ask 1/1 L1 make -l"), "{form}: {}", line(&action));
+    }
+    let two = "<tool_call>{\"name\":\"exec\",\"arguments\":{\"program\":\"ls\"}}</tool_call>";
+    let mut bench = native();
+    let action = bench.says(&format!("{two}\n{two}"));
+    assert_eq!(line(&bench.exits(action, 0)), "run ls");
+}
+
+#[test]
+fn a_call_as_text_that_the_model_quotes_from_what_it_read_is_its_answer() {
+    for (form, text) in calls_as_text("ls") {
+        let file = text.lines().enumerate().map(|(at, line)| format!("{}\t{line}\n", at + 1));
+        let mut bench = native();
+        let read = call("a", "file_read", r#"{"path":"notes.md"}"#);
+        let action = replies(&mut bench, vec![read]);
+        let mut seen = ran(action, Some(0), Outcome::Ran);
+        seen.stdout = file.collect();
+        bench.next(TurnInput::Observed(seen));
+        assert_eq!(line(&bench.says(&text)), "end Done", "{form}");
+        assert_eq!(bench.replied().last().unwrap().message, text, "{form}");
+        let with_words = format!("The file holds this:\n````\n{text}\n````\nNothing else.");
+        assert_eq!(line(&native().says(&with_words)), "end Done", "{form}");
+        let explained = format!("{text}\nThat is how a call looks.");
+        assert_eq!(line(&native().says(&explained)), "end Done", "{form}");
+    }
 }
 
 #[test]
