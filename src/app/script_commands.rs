@@ -19,30 +19,32 @@ use avocet_core::i18n::{
     Lang, Localize, LocalizedText, PhraseValue, common, config, script_help as words,
 };
 use avocet_core::protocol::{Notice, PageRow};
+use avocet_present::commands::{Surface, topic_rows};
 use avocet_script::built_in;
 use avocet_script::manifest::Manifest;
 use avocet_script::reference::schema;
 use avocet_script::source::{ENDINGS, ScriptLibrary, stem};
 use avocet_session::script_places::{DiskFiles, ScriptPlaces};
 
-/// `help`, `help COMMAND` and `help scripts CHAPTER`: nothing else is started for it.
+/// `help`, `help COMMAND`, `help TOPIC` and `help scripts CHAPTER`: nothing else is started for it.
 pub fn help(topics: &[String]) -> Exit {
     let lang = startup::help_lang();
-    if let Some(("scripts", rest)) = topics.split_first().map(|(word, rest)| (word.as_str(), rest))
-    {
-        let clean = if output::stdout().is_terminal() { startup::clean } else { str::to_owned };
-        let printer = Printer { lang, clean };
-        return match script_command::help_rows(rest.first().map(String::as_str), lang) {
-            Ok(rows) => match table::write(&mut output::stdout(), &rows, printer) {
-                Ok(()) => Exit::Done,
-                Err(_) => Exit::Failed,
-            },
-            Err(why) => {
-                let notice = Notice::error(why).with_hint(script_command::known_chapters());
-                messages::notice(&mut output::stderr(), &notice, printer);
-                Exit::WrongUse
-            }
+    let clean = if output::stdout().is_terminal() { startup::clean } else { str::to_owned };
+    let printer = Printer { lang, clean };
+    if let Some((title, rows)) = topic_rows(&topics.join(" "), Surface::Local) {
+        let rows = script_command::wrap_page(title, rows, lang);
+        return match table::write(&mut output::stdout(), &rows, printer) {
+            Ok(()) => Exit::Done,
+            Err(_) => Exit::Failed,
         };
+    }
+    if let [first, chapter, ..] = topics
+        && first == "scripts"
+    {
+        let why = script_command::unknown_chapter(chapter);
+        let notice = Notice::error(why).with_hint(script_command::known_chapters());
+        messages::notice(&mut output::stderr(), &notice, printer);
+        return Exit::WrongUse;
     }
     messages::usage(&command_help(topics, lang))
 }

@@ -202,13 +202,14 @@ The key goes into the system's keyring, or into a file that only you can read wh
         #[arg(long)]
         dir: Option<PathBuf>,
     },
-    /// Print this help, that of a command, or a chapter about scripts.
+    /// Print this help, that of a command, or a page about a topic.
     #[command(after_help = "Examples:
   avocet help run
   avocet help scripts
-  avocet help scripts marks")]
+  avocet help scripts marks
+  avocet help sandbox")]
     Help {
-        /// A command, or `scripts` and a chapter.
+        /// A command, a topic (`sandbox`, `gateways`, `scripts`), or `scripts` and a chapter.
         #[arg(value_name = "TOPIC")]
         topics: Vec<String>,
     },

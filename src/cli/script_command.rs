@@ -5,9 +5,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use std::path::PathBuf;
 
-use avocet_core::i18n::{Lang, LocalizedText, PhraseValue, script_help as words};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, PhraseValue, script_help as words};
 use avocet_core::protocol::PageRow;
-use avocet_script::reference::{self, CHAPTERS, EXAMPLES};
+use avocet_script::reference::{CHAPTERS, EXAMPLES};
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum ScriptCommand {
@@ -87,15 +87,8 @@ pub fn known_chapters() -> LocalizedText {
     words::KNOWN_CHAPTERS.with("list", names.join(" "))
 }
 
-/// `help scripts`, or a chapter of it, as rows for a terminal.
-pub fn help_rows(chapter: Option<&str>, lang: Lang) -> Result<Vec<PageRow>, LocalizedText> {
-    let (title, rows) = match chapter {
-        None => (words::GUIDE, reference::contents_page()),
-        Some(name) => {
-            let found = reference::find_chapter(name).ok_or_else(|| unknown_chapter(name))?;
-            (found.about, found.page())
-        }
-    };
+/// A page of the help as rows for a terminal.
+pub fn wrap_page(title: Phrase, rows: Vec<PageRow>, lang: Lang) -> Vec<PageRow> {
     let mut out = vec![PageRow::heading(title)];
     for row in rows {
         match row {
@@ -112,7 +105,7 @@ pub fn help_rows(chapter: Option<&str>, lang: Lang) -> Result<Vec<PageRow>, Loca
             heading => out.push(heading),
         }
     }
-    Ok(out)
+    out
 }
 
 fn shown(value: &PhraseValue, lang: Lang) -> String {

@@ -12,6 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::diagnostic::{ConfigDiagnostic, ConfigError};
@@ -38,14 +39,15 @@ pub struct TrustStore {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct TrustFile {
     version: u32,
     folders: Vec<TrustRow>,
+    /// Fields of a newer program, which are kept.
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct TrustRow {
     path: PathBuf,
     device: u64,
@@ -56,6 +58,8 @@ struct TrustRow {
     /// The hash of the hooks of its repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hooks: Option<String>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 /// The user's answer.
@@ -140,7 +144,7 @@ impl TrustStore {
     /// Reads the answers in `file`. The sentence says why nothing is trusted although something
     /// should be.
     pub fn open(file: PathBuf) -> (TrustStore, Option<LocalizedText>) {
-        let empty = TrustFile { version: VERSION, folders: Vec::new() };
+        let empty = TrustFile { version: VERSION, folders: Vec::new(), others: Map::new() };
         let (kept, said) = match read(&file) {
             Ok(kept) => (kept.unwrap_or(empty), None),
             Err(fault) => {
@@ -195,7 +199,8 @@ impl TrustStore {
         let hooks = survey.hooks.clone();
         let _lock = self.lock()?;
         self.contents.folders.retain(|row| row.path != folder);
-        self.contents.folders.push(TrustRow { path, device, inode, level, digest, hooks });
+        let others = Map::new();
+        self.contents.folders.push(TrustRow { path, device, inode, level, digest, hooks, others });
         let over = self.contents.folders.len().saturating_sub(MOST);
         self.contents.folders.drain(..over);
         self.save()

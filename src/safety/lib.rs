@@ -18,6 +18,7 @@ mod findings;
 mod fingerprint;
 mod grant;
 mod launch;
+pub mod limits;
 mod machine;
 mod malformed;
 mod needs;

@@ -6,11 +6,15 @@ use super::places::{self, PlaceRow};
 #[cfg(any(test, feature = "test-support"))]
 use avocet_core::protocol::Effect;
 
-/// The files that others follow by themselves and that a step may not change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The files that steer what runs later and that a step may not change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum GuardedFiles {
+    /// Those that others follow by themselves.
     #[default]
-    All,
+    Followed,
+    /// These and the files of builds, since a rule runs builds without a question; but not those
+    /// that this command is made to change. Empty: it is more than one command.
+    FollowedAndBuilds { command: String },
     /// The settings and hooks of repositories: the others come with a branch.
     Repositories,
     /// It is made to change them.

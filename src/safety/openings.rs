@@ -55,7 +55,10 @@ impl Needs {
         needs.guarded = match &direct {
             Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
-            _ => GuardedFiles::All,
+            _ if context.scene.policy.runs_builds_unasked() => {
+                GuardedFiles::FollowedAndBuilds { command: command_name(&direct, work) }
+            }
+            _ => GuardedFiles::Followed,
         };
         if let Some(rule) = &direct
             && findings.tier() > Tier::L0
@@ -117,8 +120,8 @@ impl Needs {
         let runs_git = is_named("git gh glab hub git-lfs", &command.name);
         let hooks = runs_git.then(|| find_hooks(&command.args, &context.cwd, context.scene));
         let hooks = hooks.filter(|hooks| !hooks.names.is_empty());
-        // They run code as a build does.
-        self.network |= hooks.is_some();
+        // Hooks run code as a build does, and an agent that signs is reached by a socket.
+        self.network |= hooks.is_some() || signing.is_some();
         if self.uses_credentials(&place.secret_variables) {
             let say = words::SANDBOX_CREDENTIALS
                 .with("places", self.credential_names(&place.secret_variables));
@@ -130,6 +133,20 @@ impl Needs {
         if self.system {
             findings.add(FREE, Tier::L1, words::SANDBOX_FREE, None, &[Effect::Elevate]);
         }
+    }
+}
+
+/// The command as the table of those that change builds names it.
+fn command_name(direct: &Option<CommandRule>, work: &StepAction) -> String {
+    match (direct, work) {
+        (Some(rule), _) => rule.full.clone(),
+        // It belongs to the project, and is made to write the files of its builds.
+        (None, StepAction::Exec { program, .. })
+            if ["configure", "autogen.sh"].contains(&short_name(program)) =>
+        {
+            short_name(program).to_owned()
+        }
+        (None, _) => String::new(),
     }
 }
 
@@ -299,8 +316,8 @@ impl CommandRule {
     }
 }
 
-/// Programs that run others with more rights.
-const ELEVATES: &[&str] = &["sudo", "doas", "pkexec", "su", "run0"];
+/// Programs that run others with more rights, or by a manager of services.
+const ELEVATES: &[&str] = &["sudo", "doas", "pkexec", "su", "run0", "systemd-run"];
 
 /// The sentence in a question about the sandbox around the step, or that there is none.
 pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> {

@@ -287,7 +287,8 @@ pub const CREDENTIALS: &[PlaceRow] = &[
     row("adb", &[home(".android/adbkey"), home(".android/debug.keystore")]),
 
     // Keys and databases.
-    row("gpg gpg2 gpgsm pass git-crypt sops git-signs.gpg", &[movable("GNUPGHOME", ".gnupg", ""), home(".password-store")]),
+    row("gpg gpg2 gpgsm pass git-crypt sops git-signs.gpg", &[movable("GNUPGHOME", ".gnupg", "")]),
+    row("gpg gpg2 pass", &[home(".password-store")]),
     row("sops age", &[home(".config/sops"), home(".config/age"), home(".age")]),
     row("psql pg_dump pg_restore pgcli createdb dropdb", &[movable("PGPASSFILE", ".pgpass", "")]),
     row("mysql mariadb mysqldump mycli", &[home(".my.cnf"), home(".mylogin.cnf")]),
@@ -315,6 +316,8 @@ pub const CREDENTIALS: &[PlaceRow] = &[
 /// Places of credentials that their program writes: what it refreshes by itself.
 #[rustfmt::skip]
 pub const REFRESHED: &[PlaceRow] = &[
+    // Locks and sockets, and what their agent keeps.
+    row("gpg gpg2 gpgsm git-signs.gpg", &[movable("GNUPGHOME", ".gnupg", ""), movable("XDG_RUNTIME_DIR", "", "gnupg")]),
     row("aws eksctl sam cdk", &[home(".aws/cli"), home(".aws/sso")]),
     row("kubectl oc helm k9s", &[home(".kube/cache")]),
     row("docker", &[movable("DOCKER_CONFIG", ".docker", "buildx")]),
@@ -347,7 +350,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("gpg gpg2 git-signs.gpg pass sops", "GPG_TTY GPG_AGENT_INFO"),
     ("tmux", "TMUX TMUX_PANE TMUX_TMPDIR"),
     ("notify-send gdbus dbus-send busctl", "DBUS_* XDG_RUNTIME_DIR"),
-    ("podman systemctl journalctl", "XDG_RUNTIME_DIR DBUS_*"),
+    ("podman systemctl systemd-run loginctl journalctl", "XDG_RUNTIME_DIR DBUS_*"),
     ("aws eksctl sam cdk s3cmd s5cmd terraform tofu terragrunt packer pulumi", "AWS_*"),
     ("gcloud gsutil bq firebase terraform tofu terragrunt packer pulumi", "GOOGLE_* CLOUDSDK_* GCP_* GCLOUD_* FIREBASE_*"),
     ("az azcopy terraform tofu terragrunt packer pulumi", "AZURE_* ARM_*"),

@@ -8,7 +8,7 @@ use avocet_core::i18n::{LocalizedText, safety as words};
 use avocet_core::protocol::{ApprovalMode, Effect, SandboxDenial, SandboxStatus, StepAction};
 use avocet_core::text::{quote_visible, short_name};
 
-use super::{Machine, Workspace};
+use super::{Machine, Workspace, tools};
 
 /// The user's settings, as data. Project settings may only make it stricter.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +63,9 @@ impl Default for Policy {
         }
     }
 }
+
+/// Programs that change files and run nothing.
+const PLAIN: &[&str] = &["mkdir", "touch", "rmdir", "cp", "mv"];
 
 /// What happens to a program that is not on the allow-list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +172,16 @@ impl Policy {
     pub fn allow_rules(&self) -> Vec<PolicyRule> {
         let granted = self.granted.iter().map(|grant| &grant.rule);
         self.allowed.iter().chain(granted).cloned().collect()
+    }
+
+    /// Whether a rule may let a step run unasked that does what the files of a build say, also by
+    /// way of a hook.
+    pub(super) fn runs_builds_unasked(&self) -> bool {
+        let granted = self.granted.iter().map(|grant| &grant.rule);
+        self.allowed.iter().chain(granted).any(|rule| {
+            let name = rule.program.as_str();
+            !tools::REMEMBERED.contains(&name) && !PLAIN.contains(&short_name(name))
+        })
     }
 
     /// Whether the user's settings make a question of this refusal.

@@ -5,7 +5,8 @@
 //! A name counts anywhere in a path, in upper or lower case, since file systems differ in
 //! that.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
@@ -43,7 +44,7 @@ const STEERING: &[(SteeredBy, &str)] = &[
     (Surroundings, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
     (Surroundings, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs .emacs.d .dir-locals* .ycm_extra_conf.py .clangd"),
     (Surroundings, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config"),
-    (Surroundings, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop"),
+    (Surroundings, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop gpg.conf gpg-agent.conf gpgsm.conf dirmngr.conf scdaemon.conf"),
     (Tools, "Dockerfile* *.dockerfile Containerfile* docker-compose* docker-bake.* compose.yml compose.yaml compose.*.yml compose.*.yaml podman-compose* Vagrantfile ansible.cfg skaffold.yaml supervisord.conf *.nix flake.lock"),
     (Tools, ".cargo Cargo.toml Cross.toml Trunk.toml Makefile.toml build.rs rust-toolchain rust-toolchain.toml go.mod go.work magefile.go .air.toml .goreleaser* .golangci.*"),
     (Tools, "conftest.py setup.py setup.cfg pyproject.toml tox.ini tox.toml toxfile.py noxfile.py fabfile.py dodo.py hatch.toml hatch_build.py pdm.toml .pdm.toml poetry.toml uv.toml pip.conf pip.ini environment.yml environment.yaml .coveragerc pytest.ini .pytest.ini sitecustomize.py usercustomize.py requirements*.txt Pipfile pyvenv.cfg *.pth .python-version .mypy.ini mypy.ini .pylintrc pylintrc pylintrc.toml .flake8"),
@@ -84,35 +85,95 @@ pub fn steered_by(path: &Path) -> Option<SteeredBy> {
     listed.or_else(|| by_form().then_some(Tools))
 }
 
-/// Whether an entry of a folder is one that programs or agents follow by themselves, without being
-/// started in a step.
-pub fn acts_by_itself(folder: Option<&str>, name: &str) -> bool {
+/// What an entry of a folder steers by its name in the lists.
+pub fn listed_as(folder: Option<&str>, name: &str) -> Option<SteeredBy> {
     let name = plain_name(name);
-    let NamesOfOthers { exact, patterns, nested } = &*OF_OTHERS;
+    let ListedNames { exact, patterns, nested } = &*LISTED;
     let below = |above: &str| folder.is_some_and(|folder| matches_name(above, &plain_name(folder)));
-    exact.contains(&name)
-        || patterns.iter().any(|pattern| matches_name(pattern, &name))
-        || nested.iter().any(|(above, own)| matches_name(own, &name) && below(above))
+    let of_pattern = || patterns.iter().find(|(_, pattern)| matches_name(pattern, &name));
+    let of_nested =
+        || nested.iter().find(|(_, (above, own))| matches_name(own, &name) && below(above));
+    exact
+        .get(&name)
+        .copied()
+        .or_else(|| of_nested().map(|(reader, _)| *reader))
+        .or_else(|| of_pattern().map(|(reader, _)| *reader))
 }
 
-/// Names that do not need a step, so arranged that thousands of files are compared with them.
-struct NamesOfOthers {
-    exact: HashSet<String>,
-    patterns: Vec<String>,
+/// Whether a file below the workspace says what a build or a test runs, and nothing else follows
+/// it. What a build makes is none.
+pub fn is_build_file(path: &Path) -> bool {
+    let names: Vec<Cow<'_, str>> = path.iter().map(std::ffi::OsStr::to_string_lossy).collect();
+    let above = std::iter::once(None).chain(names.iter().map(|name| Some(&**name)));
+    let mut readers = above.zip(&names).filter_map(|(folder, name)| listed_as(folder, name));
+    let is_output = |name: &Cow<'_, str>| OUTPUTS.iter().any(|own| matches_name(own, name));
+    readers.next() == Some(Tools)
+        && readers.all(|reader| reader == Tools)
+        && !names.iter().rev().skip(1).any(is_output)
+}
+
+/// Folders of what builds make.
+const OUTPUTS: &[&str] = &["build", "dist", "out", "output", "_build", "cmake-build-*", "bazel-*"];
+
+/// The names so arranged that thousands of files are compared with them.
+struct ListedNames {
+    exact: HashMap<String, SteeredBy>,
+    patterns: Vec<(SteeredBy, String)>,
     /// With the folder above.
-    nested: Vec<(String, String)>,
+    nested: Vec<(SteeredBy, (String, String))>,
 }
 
-static OF_OTHERS: LazyLock<NamesOfOthers> = LazyLock::new(|| {
-    let lists = STEERING.iter().filter(|(reader, _)| *reader != Tools);
-    let names = lists.flat_map(|(_, names)| names.split_ascii_whitespace()).map(str::to_lowercase);
-    let (nested, single): (Vec<_>, Vec<_>) = names.partition(|name| name.contains('/'));
-    let (patterns, exact): (Vec<_>, Vec<_>) =
-        single.into_iter().partition(|name| name.contains('*'));
-    let split = |name: &String| name.split_once('/').map(|(a, b)| (a.to_owned(), b.to_owned()));
-    let nested = nested.iter().filter_map(split).collect();
-    NamesOfOthers { exact: exact.into_iter().collect(), patterns, nested }
+static LISTED: LazyLock<ListedNames> = LazyLock::new(|| {
+    let mut listed =
+        ListedNames { exact: HashMap::new(), patterns: Vec::new(), nested: Vec::new() };
+    let rows = STEERING.iter();
+    let names = rows.flat_map(|(reader, names)| {
+        names.split_ascii_whitespace().map(|name| (*reader, name.to_lowercase()))
+    });
+    for (reader, name) in names {
+        match name.split_once('/') {
+            Some((above, own)) => listed.nested.push((reader, (above.to_owned(), own.to_owned()))),
+            None if name.contains('*') => listed.patterns.push((reader, name)),
+            None => drop(listed.exact.entry(name).or_insert(reader)),
+        }
+    }
+    listed
 });
+
+/// Commands that are made to change the files of a build, and the names of those files; `*`: any.
+#[rustfmt::skip]
+const CHANGES_BUILDS: &[(&str, &str)] = &[
+    ("npm.install npm.i npm.add npm.uninstall npm.remove npm.rm npm.un npm.update npm.up npm.upgrade npm.dedupe npm.audit npm.init npm.create npm.pkg npm.version npm.set npm.config npm.link npx.npm-check-updates npx.ncu ncu", "package.json .npmrc"),
+    ("pnpm.install pnpm.i pnpm.add pnpm.remove pnpm.rm pnpm.update pnpm.up pnpm.init pnpm.import pnpm.patch pnpm.patch-commit pnpm.config corepack.use corepack.up", "package.json .npmrc pnpm-workspace.yaml"),
+    ("yarn.install yarn.add yarn.remove yarn.up yarn.upgrade yarn.init yarn.set yarn.config yarn.plugin yarn.dedupe yarn.import yarn.version", "package.json .npmrc .yarnrc* .yarn .pnp.*"),
+    ("bun.install bun.add bun.remove bun.update bun.init deno.add deno.remove deno.init", "package.json bunfig.toml deno.json deno.jsonc"),
+    ("cargo.add cargo.remove cargo.rm cargo.upgrade cargo.init cargo.fix", "Cargo.toml build.rs"),
+    ("go.mod go.get go.work", "go.mod go.work"),
+    ("poetry.add poetry.remove poetry.init poetry.version poetry.config pdm.add pdm.remove pdm.init pdm.config uv.add uv.remove uv.init uv.version uv.venv uv.python uv.pip hatch.version pipenv.install pipenv.uninstall pyenv.local", "pyproject.toml poetry.toml pdm.toml .pdm.toml Pipfile requirements*.txt .python-version"),
+    ("bundle.add bundle.remove bundle.init bundle.config bundle.install", "Gemfile .bundle"),
+    ("composer.require composer.remove composer.update composer.install composer.init composer.config", "composer.json bin"),
+    ("dotnet.add dotnet.remove dotnet.sln", "*.csproj *.fsproj *.vbproj *.sln *.slnx"),
+    ("dart.pub flutter.pub swift.package pod.init", "pubspec.yaml Package.swift Podfile"),
+    ("cmake meson ccmake autoconf automake autoreconf libtoolize configure autogen.sh qmake premake5 xmake", "Makefile makefile Makefile.in *.mk *.cmake build.ninja"),
+    ("asdf.local asdf.set mise.use rtx.use volta.pin nodenv.local rbenv.local rustup.override", ".tool-versions .mise* mise.toml mise.*.toml .nvmrc .node-version .ruby-version package.json rust-toolchain.toml"),
+    ("eslint prettier biome standard dprint npx.eslint npx.prettier npx.biome npx.standard npx.dprint", "package.json .eslintrc* .prettierrc* *.config.js *.config.ts *.config.mjs *.config.cjs *.config.json"),
+    // What lays out a project, and what only changes the look of files.
+    ("cargo.new cargo.generate npm.create npm.init npx.create-* npx.degit npx.sv npx.nx npx.ng npx.storybook ng.new rails.new dotnet.new django-admin.startproject cookiecutter copier", "*"),
+    ("cargo.fmt rustfmt gofmt goimports black isort ruff.format yapf autopep8 clang-format shfmt taplo mix.format", "*"),
+];
+
+/// Whether a command, `npm.install`, is made to change a file of a build.
+pub fn is_changed_by(command: &str, path: &Path) -> bool {
+    let named = |list: &str, name: &str| {
+        list.split_ascii_whitespace().any(|own| matches_name(&own.to_lowercase(), name))
+    };
+    let mut rows = CHANGES_BUILDS.iter().filter(|(commands, _)| {
+        let first = command.split('.').next().unwrap_or_default();
+        named(commands, command) || named(commands, first)
+    });
+    let parts = || path.iter().map(|name| plain_name(&name.to_string_lossy()));
+    rows.any(|(_, names)| parts().any(|name| named(names, &name)))
+}
 
 /// `.eslintrc`, `.pdbrc.py`: what a program reads as it starts, by the custom of its name.
 fn is_startup_file(name: &str) -> bool {
@@ -245,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_by_itself_is_found_by_the_name_of_an_entry() {
+    fn an_entry_of_a_folder_is_found_by_its_name() {
         for (folder, name) in [
             ("", ".git"),
             ("web", "claude.MD"),
@@ -255,12 +316,53 @@ mod tests {
             ("x", "a.code-workspace"),
             ("x", ".Rprofile"),
         ] {
-            assert!(acts_by_itself(Some(folder), name), "{folder}/{name}");
+            assert!(listed_as(Some(folder), name).is_some(), "{folder}/{name}");
         }
-        for (folder, name) in
-            [("x", "workflows"), ("x", "Makefile"), ("x", "main.rs"), ("", ".gitignore")]
+        for (folder, name) in [("x", "workflows"), ("x", "main.rs"), ("", ".gitignore")] {
+            assert_eq!(listed_as(Some(folder), name), None, "{folder}/{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_builds_alone_follow_and_do_not_make_is_a_file_of_a_build() {
+        for path in ["Makefile", "web/package.json", "a/.cargo/config.toml", "build/Makefile"] {
+            let inside = !path.starts_with("build");
+            assert_eq!(is_build_file(Path::new(path)), inside, "{path}");
+        }
+        for path in
+            [".vscode/package.json", ".git/config", "AGENTS.md", "src/lib.rs", "dist/package.json"]
         {
-            assert!(!acts_by_itself(Some(folder), name), "{folder}/{name}");
+            assert!(!is_build_file(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn package_managers_generators_and_formatters_change_the_files_that_are_theirs() {
+        for (command, path) in [
+            ("npm.install", "web/package.json"),
+            ("npm.add", "package.json"),
+            ("yarn.set", ".yarn/releases/yarn.cjs"),
+            ("cargo.add", "crates/a/Cargo.toml"),
+            ("npx.create-vite", "vite.config.ts"),
+            ("npx.prettier", "web/package.json"),
+            ("prettier", "package.json"),
+            ("cmake", "Makefile"),
+            ("uv.add", "pyproject.toml"),
+        ] {
+            assert!(is_changed_by(command, Path::new(path)), "{command} {path}");
+        }
+        for (command, path) in [
+            ("", "package.json"),
+            ("npm.test", "package.json"),
+            ("npm.run", ".npmrc"),
+            ("npm.install", "Makefile"),
+            ("cargo.test", "Cargo.toml"),
+            ("cargo.add", ".cargo/config.toml"),
+            ("npx.jest", "package.json"),
+            ("poetry.run", "pyproject.toml"),
+            ("make", "Makefile"),
+        ] {
+            assert!(!is_changed_by(command, Path::new(path)), "{command} {path}");
         }
     }
 

@@ -15,7 +15,7 @@
 //! | sockets | none | where its effects name the network, or it runs the project's code |
 //! | starts | its program, what that needs to start, what its row names | all |
 //! | other processes | not traced, not signalled | the same; its own are traced |
-//! | what others follow by themselves | not written | put back after the step, and asked about |
+//! | what steers what runs later | not written | put back after the step, and asked about |
 //! | memory, processes | bounded (`exec`) | free |
 //!
 //! A line the user typed for their own shell is free, and so is a step made to change the
@@ -40,6 +40,7 @@ use std::sync::{Arc, OnceLock};
 use super::temp::RunFolder;
 use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
 use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
+use avocet_safety::limits::KERNEL_LIMITS;
 use avocet_safety::places::UserPath;
 use avocet_safety::{self as safety, Assessment, GuardedFiles, SandboxOpening, ShellScript};
 
@@ -63,7 +64,6 @@ mod temps;
 mod workspace;
 
 pub use readable_paths::SandboxPaths;
-pub use rights::{KERNEL_LIMITS, KernelLimit, kernel_table};
 
 use built::LayerCache;
 use denied::SandboxBounds;
@@ -266,10 +266,16 @@ impl Sandbox {
         by_hand: bool,
     ) -> (FileGuard, PutBack) {
         let needs = &judged.launch.needs;
-        let guarded = if by_hand || needs.system { GuardedFiles::Nothing } else { needs.guarded };
-        let written = judged.launch.writes.iter();
-        let roots = written.chain([&self.paths.workspace]).filter(|root| root.is_absolute());
-        let roots = roots.filter(|root| root.is_dir()).cloned().collect();
+        let guarded = match &needs.guarded {
+            _ if by_hand || needs.system => GuardedFiles::Nothing,
+            guarded => guarded.clone(),
+        };
+        let written = judged.launch.writes.iter().chain([&self.paths.workspace]).cloned();
+        // Their settings name programs that run outside.
+        let refreshed =
+            needs.refreshed.iter().filter_map(|place| self.paths.resolve_user_path(place));
+        let roots = written.chain(refreshed).filter(|root| root.is_absolute() && root.is_dir());
+        let roots = roots.collect();
         let state = Arc::clone(&self.guarded);
         let find = Arc::new(move |root: &Path| self.layers.guarded_paths(root));
         guarded::begin(find, &state, roots, named_paths(judged), guarded)

@@ -33,6 +33,8 @@ mod replay;
 mod run_command;
 mod script_help;
 mod script_lsp;
+#[cfg(target_os = "linux")]
+mod secrets;
 mod server_facts;
 mod stream_faults;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,9 @@
 //! Only the user can approve a step that runs outside the sandbox or can read credentials: no option,
 //! no mode, no `*` rule and no chat user who is not an admin can.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use avocet::cli::args::ApprovalFlags;
@@ -18,6 +20,7 @@ use avocet::safety::{
     Contents, Limit, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Verdict,
     Workspace, assess, assess_template_command,
 };
+use avocet::tools::system::System;
 
 /// Each step, with a rule that would match it.
 const STEPS: &[(&str, &str)] = &[
@@ -27,6 +30,16 @@ const STEPS: &[(&str, &str)] = &[
     ("apt-get install x", "apt-get install *"),
     ("mount /dev/sdb1 /mnt", "mount *"),
     ("rpm -i x.rpm", "rpm *"),
+    ("systemctl restart nginx", "systemctl *"),
+    ("systemctl --user restart x", "systemctl *"),
+    ("service nginx restart", "service *"),
+    ("systemd-run --user make", "systemd-run *"),
+    ("crontab job.txt", "crontab *"),
+    ("at -f job.sh now", "at *"),
+    ("docker run -v /:/host alpine", "docker *"),
+    ("docker run -v /etc:/e alpine", "docker run *"),
+    ("git push", "git push *"),
+    ("git push origin main", "git push *"),
     ("gh pr create", "gh *"),
     ("gh pr create --fill", "gh pr create *"),
     ("aws s3 ls", "aws *"),
@@ -81,8 +94,23 @@ fn step(line: &str) -> Step {
 }
 
 fn judge(line: &str, policy: &Policy) -> Verdict {
-    let place = Workspace::new("/w", "/h");
-    assess(step(line), PolicyContext { policy, place: &place, world: &Everything })
+    in_place(line, |place, world| assess(step(line), PolicyContext { policy, place, world }))
+}
+
+/// A command of git is judged in a repository, in a home with keys.
+fn in_place<T>(line: &str, judge: impl FnOnce(&Workspace, &dyn Machine) -> T) -> T {
+    if !line.starts_with("git ") {
+        return judge(&Workspace::new("/w", "/h"), &Everything);
+    }
+    let root = tempfile::tempdir().unwrap();
+    let home = root.path().canonicalize().unwrap();
+    let workspace = home.join("w");
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::write(home.join(".ssh/id_ed25519"), "FAKE\n").unwrap();
+    let made = Command::new("git").args(["init", "-q"]).arg(&workspace).status();
+    assert!(made.unwrap().success());
+    let world = System::new(&workspace, &home, &[]);
+    judge(&Workspace::new(workspace, home), &world)
 }
 
 /// The risk of a step that needs approval.
@@ -93,9 +121,11 @@ fn risk(line: &str) -> Risk {
 }
 
 fn piece(line: &str) -> TemplateCommand {
-    let (policy, place) = (lenient(), Workspace::new("/w", "/h"));
-    let scene = PolicyContext { policy: &policy, place: &place, world: &Everything };
-    let risk = assess_template_command("cmd_001", line, scene).assessment().risk.clone();
+    let policy = lenient();
+    let risk = in_place(line, |place, world| {
+        let scene = PolicyContext { policy: &policy, place, world };
+        assess_template_command("cmd_001", line, scene).assessment().risk.clone()
+    });
     TemplateCommand { id: "cmd_001".into(), line: line.into(), risk, commands: vec![] }
 }
 
@@ -216,9 +246,26 @@ fn a_user_of_a_chat_who_is_no_admin_approves_none_of_them() {
 
 #[test]
 fn what_runs_without_the_sandbox_takes_the_deliberate_approval() {
-    for line in ["sudo apt install x", "apt install x", "rpm -i x.rpm", "sudo mount /dev/sdb1 /mnt"]
-    {
+    for line in [
+        "sudo apt install x",
+        "apt install x",
+        "rpm -i x.rpm",
+        "sudo mount /dev/sdb1 /mnt",
+        "systemctl restart nginx",
+        "systemctl --user stop x",
+        "systemctl daemon-reload",
+        "timeout 5 systemctl start x",
+        "service nginx restart",
+        "launchctl load x.plist",
+        "systemd-run --user make",
+        "crontab job.txt",
+        "crontab -e",
+        "at -f job.sh now",
+        "docker run -v /:/host alpine",
+    ] {
         assert!(risk(line).is_high_risk(), "{line}");
     }
-    assert!(!risk("git push").is_high_risk());
+    for line in ["git push", "systemctl status nginx", "systemctl --user list-timers"] {
+        assert!(!risk(line).is_high_risk(), "{line}");
+    }
 }

@@ -42,7 +42,12 @@ fn the_readme_lists_the_keys_of_the_table() {
 
 #[test]
 fn the_readme_lists_the_limits_of_each_kernel() {
-    holds("kernels", &avocet::tools::sandbox::kernel_table());
+    holds("kernels", &avocet::safety::limits::kernel_table());
+}
+
+#[test]
+fn the_readme_lists_what_the_sandbox_leaves_open() {
+    holds("open", &avocet::safety::limits::open_list());
 }
 
 #[test]

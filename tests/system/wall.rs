@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::skip::{Reason, skip};
 
 mod git;
+mod guarded;
 
 /// A workspace in a home that is full of what steps must not reach.
 struct Wall {
@@ -505,84 +506,4 @@ async fn debuggers_work_on_the_steps_own_processes() {
             seen.stderr
         );
     }
-}
-
-/// What others follow by themselves: git, editors, shells, agents, other machines.
-const FOLLOWED: &[&str] = &[
-    ".git/hooks/pre-push",
-    ".git/info/attributes",
-    ".vscode/tasks.json",
-    ".envrc",
-    "AGENTS.md",
-    ".avocet/config.toml",
-    ".husky/pre-commit",
-    ".github/workflows/x.yml",
-    ".claude/settings.json",
-    ".mcp.json",
-    "web/.envrc",
-    "web/CLAUDE.md",
-];
-
-impl Wall {
-    async fn puts_back_what_others_follow(&self) {
-        let root = self.repository("code/shop");
-        fs::create_dir(root.join("web")).unwrap();
-        fs::write(root.join("AGENTS.md"), "ours").unwrap();
-        let mut script = String::new();
-        for name in FOLLOWED {
-            let folder = Path::new(name).parent().unwrap().display();
-            script += &format!("mkdir -p ./{folder}; echo evil > {name}\n");
-        }
-        let seen = self.script(&(script + "echo made > kept; echo done")).await;
-        assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "done\n"), "{}", seen.stderr);
-        for name in FOLLOWED {
-            let text = fs::read_to_string(root.join(name)).ok();
-            let before = (*name == "AGENTS.md").then_some("ours");
-            assert_eq!(text.as_deref(), before, "{name}");
-        }
-        assert!(root.join("kept").exists());
-        assert!(seen.note.is_some() && !seen.put_back.is_empty());
-        assert!(seen.put_back.iter().all(|(_, text)| text == "evil\n"), "{:?}", seen.put_back);
-        // What the question names is the step's own.
-        let seen = self.run(&["cp", "a.txt", "AGENTS.md"]).await;
-        assert_eq!((seen.exit_code, seen.note), (Some(0), None));
-        assert_eq!(fs::read_to_string(root.join("AGENTS.md")).unwrap(), "hello\n");
-    }
-}
-
-#[tokio::test]
-async fn what_others_follow_by_themselves_is_put_back_and_asked_about() {
-    for mode in [SandboxMode::Work, SandboxMode::Read, SandboxMode::Off] {
-        match Wall::in_mode(mode) {
-            Some(wall) => wall.puts_back_what_others_follow().await,
-            None => skip(Reason::NoSandbox),
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_step_that_runs_beside_others_cannot_leave_them_a_hook() {
-    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
-    wall.identity();
-    let root = wall.repository("code/shop");
-    wall.write(
-        &root.join("attack.sh"),
-        "echo evil > .git/hooks/pre-commit; touch planted; while ! test -e stop; do sleep 0.05; done",
-    );
-    let beside = async {
-        let planted = root.join("planted");
-        while !planted.exists() {
-            tokio::task::yield_now().await;
-        }
-        let seen = wall.run(&["git", "config", "user.name", "other"]).await;
-        assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
-        assert!(seen.note.is_some(), "it says what it met");
-        assert!(!root.join(".git/hooks/pre-commit").exists());
-        fs::write(root.join("stop"), "").unwrap();
-    };
-    let running = wall.run(&["bash", "attack.sh"]);
-    let (seen, ()) = futures_util::join!(running, beside);
-    assert_eq!((seen.exit_code, seen.note), (Some(0), None));
-    let config = fs::read_to_string(root.join(".git/config")).unwrap();
-    assert!(config.contains("other"), "the change that was asked for stays: {config}");
 }

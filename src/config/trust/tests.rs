@@ -60,6 +60,24 @@ fn the_hash_of_the_hooks_is_remembered_with_the_answer_for_exactly_this_folder()
 }
 
 #[test]
+fn files_of_older_and_newer_programs_are_read_and_what_is_new_in_them_is_kept() {
+    let desk = TrustFixture::new();
+    desk.trust();
+    let own = fs::read_to_string(desk.file()).unwrap();
+    assert!(!own.contains("hooks"), "as an older program wrote it: {own}");
+    let newer = own.replace("\"version\"", "\"later\": [1],\n  \"version\"");
+    let newer = newer.replace("\"path\"", "\"until\": {\"day\": 3},\n      \"path\"");
+    fs::write(desk.file(), &newer).unwrap();
+    assert_eq!((desk.standing(), TrustStore::open(desk.file()).1), (TRUSTED, None));
+    fs::create_dir(desk.work().join("sub")).unwrap();
+    let sub = desk.work().join("sub");
+    desk.open().set(&sub, &survey(&sub), TrustLevel::Trusted).unwrap();
+    let kept = fs::read_to_string(desk.file()).unwrap();
+    assert!(kept.contains("\"later\"") && kept.contains("\"day\": 3"), "{kept}");
+    assert_eq!(desk.standing(), TRUSTED);
+}
+
+#[test]
 fn concurrent_windows_do_not_lose_each_others_answers() {
     let desk = TrustFixture::new();
     let mut windows: Vec<TrustStore> = (0..4).map(|_| desk.open()).collect();

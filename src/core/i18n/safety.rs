@@ -14,6 +14,7 @@ words! { "safety":
     KILLS_ALL: "Would end every process, or process 1.", "会结束所有进程或一号进程。";
     COPIES_FAR: "`{program}` writes files, on this machine or another.", "`{program}` 会在本机或其他机器上写入文件。";
     SCHEDULES: "`{program}` changes what runs automatically later.", "`{program}` 会改变之后自动运行的任务。";
+    SHOWS_SERVICES: "`{program}` asks services of this machine.", "`{program}` 会查询本机服务。";
     CHANGES_SERVICES: "`{program}` can start, stop or change services of this machine.", "`{program}` 可以启动、停止或修改本机服务。";
     CHANGES_NETWORK: "`{program}` can change this machine's network settings.", "`{program}` 可以改变本机的网络设置。";
     CHANGES_SYSTEM: "Changes a system-wide setting.", "会改变整台机器的设置。";
@@ -218,7 +219,7 @@ words! { "safety":
     SANDBOX_HOMES: "It can also change the state of its program: {places}.", "它还可以更改其程序的数据：{places}。";
     SANDBOX_HOMES_RULE: "The sandbox leaves the state of its program open to it.", "沙箱对它开放其程序自身的数据。";
     SANDBOX_FREE: "It changes the system itself, so it is not sandboxed.", "它会更改系统本身，因此不受沙箱限制。";
-    SANDBOX_PUT_BACK: "The step before changed this file, although nobody was asked; it was put back as it was. Keep the change? Others follow this file by themselves, outside the sandbox.", "上一步未经询问便更改了此文件，现已恢复原状。要保留更改吗？其他程序会在沙箱之外自动遵循此文件。";
+    SANDBOX_PUT_BACK: "The step before changed this file, although nobody was asked; it was put back as it was. Keep the change? This file steers what runs later without a question, in a step or outside the sandbox.", "上一步未经询问便更改了此文件，现已恢复原状。要保留更改吗？此文件会影响之后无需询问便运行的内容，无论是在步骤中还是在沙箱之外。";
     SANDBOX_DENIED: "Its output says that the sandbox kept it from {what}. Approving runs it again with that allowed, and nothing else; what it has already done is not undone.", "它的输出称沙箱阻止了它{what}。批准后将只放行这一项再运行一次；已经完成的部分不会撤销。";
     SANDBOX_OPENED: "In this session you allowed it {what}.", "本次会话中你已允许它{what}。";
     SANDBOX_OPENED_RULE: "The user allowed it in this session what the sandbox had blocked.", "用户已在本次会话中放行沙箱曾拒绝的操作。";

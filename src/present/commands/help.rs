@@ -2,8 +2,9 @@
 
 use super::table::COMMANDS;
 use super::{Category, CommandOutcome, PageRow, SlashCommand, Surface, custom, dispatch, refusal};
-use avocet_core::i18n::{Lang, Phrase, PhraseValue, commands as w, gateway, script_help};
+use avocet_core::i18n::{Lang, Phrase, PhraseValue, commands as w, gateway, sandbox, script_help};
 use avocet_core::protocol::{Availability, Extensions};
+use avocet_safety::limits;
 use avocet_script::reference;
 
 /// A page of help about more than one command.
@@ -26,6 +27,12 @@ pub const TOPICS: &[HelpTopic] = &[
         aliases: &["script", "isdk"],
         about: script_help::GUIDE,
         page: |_| reference::contents_page(),
+    },
+    HelpTopic {
+        name: "sandbox",
+        aliases: &["landlock"],
+        about: sandbox::HELP_ABOUT,
+        page: |_| limits::help_page(),
     },
 ];
 
@@ -93,14 +100,19 @@ pub fn with_aliases(about: PhraseValue, aliases: &[impl AsRef<str>]) -> PhraseVa
 
 fn topic_page(named: &str, surface: Surface<'_>) -> Option<CommandOutcome> {
     let named = named.to_lowercase();
+    let alias = TOPICS.iter().find(|topic| topic.aliases.contains(&named.as_str()));
+    let (title, rows) = topic_rows(alias.map_or(&named, |topic| topic.name), surface)?;
+    Some(CommandOutcome::Page { title: title.into(), rows })
+}
+
+/// The title and the rows of a topic, or of a chapter of one: `scripts marks`.
+pub fn topic_rows(named: &str, surface: Surface<'_>) -> Option<(Phrase, Vec<PageRow>)> {
     let chapter = named.strip_prefix("scripts ").map(str::trim);
     if let Some(chapter) = chapter.and_then(reference::find_chapter) {
-        return Some(CommandOutcome::Page { title: chapter.about.into(), rows: chapter.page() });
+        return Some((chapter.about, chapter.page()));
     }
-    let is_named =
-        |topic: &&HelpTopic| topic.name == named || topic.aliases.contains(&named.as_str());
-    let topic = TOPICS.iter().find(is_named)?;
-    Some(CommandOutcome::Page { title: topic.about.into(), rows: (topic.page)(surface) })
+    let topic = TOPICS.iter().find(|topic| topic.name == named)?;
+    Some((topic.about, (topic.page)(surface)))
 }
 
 /// At the terminal how to open a gateway, and everywhere what is different in a chat.

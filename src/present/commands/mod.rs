@@ -29,7 +29,7 @@ pub use complete::{Candidate, complete, typed_folder};
 pub use configuration::{effort_choices, effort_in_use, efforts_page, model_rows};
 pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
 pub use dispatch::{canonical_name, dispatch, dispatch_over_question, find};
-pub use help::{by_category, page as help_page, readme_table, with_aliases};
+pub use help::{by_category, page as help_page, readme_table, topic_rows, with_aliases};
 pub use info::permission_rows;
 pub use registry::{CalledRows, CommandRow, RowOption, RowOrigin, rows};
 

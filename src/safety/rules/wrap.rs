@@ -4,7 +4,7 @@ use super::super::spec::Operands::Command;
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
 use avocet_core::i18n::safety as words;
-use avocet_core::protocol::Effect::{Exec, Outside, Write};
+use avocet_core::protocol::Effect::{Elevate, Exec, Outside, Write};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[
@@ -23,10 +23,14 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["time ls", "time -p ls"]).raised(&["time rm -rf build", "time -o x ls", "time -o x rm -rf y"]),
 
     // These are asked about, and what they hide decides beyond that.
-    Spec::ask("nohup setsid stdbuf unbuffer command caffeinate catchsegv chronic eatmydata fakeroot dbus-run-session dbus-launch xvfb-run gtk-launch cgexec systemd-cat softlimit ltrace setpriv setarch linux32 linux64 i386 x86_64 faketime uname26 numactl prlimit torsocks proot tini dumb-init pidproxy daemonize start-stop-daemon valgrind heaptrack rr perf bwrap firejail unshare nsenter systemd-run sandbox-exec capsh aa-exec runcon run-parts detach retry dotenv dotenvx foreman overmind honcho cross-env stap uftrace strace truss dtruss ktrace scanmem rlwrap ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux.so.2 ld-musl-x86_64.so.1 qemu-x86_64 qemu-aarch64 qemu-arm qemu-i386 binfmt wine box64 exec", words::RUNS_WRAPPED, &[Exec]).posix()
+    Spec::ask("nohup setsid stdbuf unbuffer command caffeinate catchsegv chronic eatmydata fakeroot dbus-run-session dbus-launch xvfb-run gtk-launch cgexec systemd-cat softlimit ltrace setpriv setarch linux32 linux64 i386 x86_64 faketime uname26 numactl prlimit torsocks proot tini dumb-init pidproxy daemonize start-stop-daemon valgrind heaptrack rr perf bwrap firejail unshare nsenter sandbox-exec capsh aa-exec runcon run-parts detach retry dotenv dotenvx foreman overmind honcho cross-env stap uftrace strace truss dtruss ktrace scanmem rlwrap ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux.so.2 ld-musl-x86_64.so.1 qemu-x86_64 qemu-aarch64 qemu-arm qemu-i386 binfmt wine box64 exec", words::RUNS_WRAPPED, &[Exec]).posix()
         .values("-o=text -i=text -e=text -n=text -p=text -u=text -g=text -s=text -E=text --unit=text --uid=text --gid=text --setenv=text")
         .operands(Command(0))
-        .keeps(&["nohup ls", "setsid ls"]).raised(&["setsid rm -rf build", "nohup rm -rf build", "stdbuf -oL rm -rf build", "proot rm -rf build", "bwrap --dev-bind / / rm -rf x", "command rm -rf x", "strace -f -e trace=execve rm -rf x", "systemd-run --user rm -rf x"]),
+        .keeps(&["nohup ls", "setsid ls"]).raised(&["setsid rm -rf build", "nohup rm -rf build", "stdbuf -oL rm -rf build", "proot rm -rf build", "bwrap --dev-bind / / rm -rf x", "command rm -rf x", "strace -f -e trace=execve rm -rf x"]),
+    // The manager of services starts it, outside of any sandbox.
+    Spec::ask("systemd-run", words::RUNS_WRAPPED, &[Exec, Elevate]).posix().flags("--user --system --scope --wait --pipe -P -t --pty -q --quiet -G --collect -r -d -S")
+        .values("-p=text --property=text -u=text --unit=text -E=text --setenv=text --uid=text --gid=text --working-directory=text --description=text --slice=text --on-active=text --on-calendar=text -M=text -H=text")
+        .operands(Command(0)).keeps(&["systemd-run ls", "systemd-run --user make"]).raised(&["systemd-run --user rm -rf x"]),
     Spec::ask("ionice chrt taskset", words::RUNS_WRAPPED, &[Exec]).posix().flags("-a -b -f -i -o -r -t -d -R").values("-c=text -n=text -p=text -P=text -u=text --class=text --classdata=text --cpu-list=text")
         .check(wrappers::after_numbers).keeps(&["ionice -c 3 ls"]).raised(&["ionice -c3 rm -rf build", "taskset 0x1 rm -rf build", "taskset -c 0 rm -rf build", "chrt 10 rm -rf x", "chrt -b 0 rm -rf x"]),
     Spec::ask("flock", words::RUNS_WRAPPED, &[Exec]).posix().flags("-s -x -e -n -u -o -F -v --shared --exclusive --nonblock --close --verbose").values("-w=text --timeout=text -E=text -c=text --command=text").check(wrappers::flock)

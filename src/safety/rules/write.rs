@@ -50,10 +50,11 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("rsync", words::COPIES_FAR, &[Write, Network])
         .dangers(&[Danger::ask("program", &["-e=|--rsh=|--rsync-path="], words::STARTS_PROGRAM, &[Exec]), Danger::ask("delete", &["--delete|--delete-before|--delete-after|--delete-excluded|--del|--remove-source-files"], words::DELETES_FILES, &[Delete])])
         .keeps(&["rsync -a src/ dst/", "rsync -e ./evil.sh a h:b", "rsync --delete a b"]),
-    Spec::ask("crontab at batch atrm", words::SCHEDULES, &[Write, Exec]).dangers(&[Danger::refuse("remove", &["-r"], words::SCHEDULES, LASTING)]).keeps(&["crontab job.txt", "at now"]).raised(&["crontab -r"]),
-    Spec::ask("systemctl loginctl service launchctl rc-service initctl supervisorctl", words::CHANGES_SERVICES, &[Write, Exec])
-        .check(checks::power)
+    Spec::ask("crontab at batch atrm", words::SCHEDULES, &[Write, Exec, Elevate]).dangers(&[Danger::refuse("remove", &["-r"], words::SCHEDULES, LASTING)]).keeps(&["crontab job.txt", "at now"]).raised(&["crontab -r"]),
+    Spec::ask("systemctl loginctl machinectl service launchctl rc-service initctl supervisorctl", words::CHANGES_SERVICES, &[Write, Exec, Elevate])
+        .flags("--no-pager --user --system -q --quiet -l --full -a --all --failed").check(checks::power)
         .quiet(&["list-units --no-pager", "--version"])
+        .subs(&[Spec::ask("status show is-active is-enabled is-failed is-system-running list-units list-unit-files list-timers list-sockets list-dependencies list-jobs list-sessions list-users list-seats list print get-default show-environment cat session-status user-status", words::SHOWS_SERVICES, &[Exec]).keeps(&["systemctl status x", "loginctl list-sessions"])])
         .keeps(&["systemctl status x", "systemctl restart x"]).raised(&["systemctl poweroff", "systemctl reboot", "systemctl --force kexec", "systemctl isolate rescue.target", "systemctl --no-wall halt"]),
     Spec::ask("ip ifconfig route tc bridge networksetup nmcli iwconfig iw resolvectl rfkill ethtool arp", words::CHANGES_NETWORK, &[Write, Network, Exec]).keeps(&["ip addr flush dev x", "ip -batch cmds.txt"]),
     Spec::ask("stress stress-ng ab hey wrk siege sysbench fio", words::TAKES_LONG, &[avocet_core::protocol::Effect::Resource]).keeps(&["stress -c 64"]),

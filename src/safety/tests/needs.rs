@@ -12,10 +12,14 @@ fn place() -> Workspace {
 }
 
 fn judged(text: &str) -> Assessment {
+    judged_under(&Policy::default(), text)
+}
+
+fn judged_under(policy: &Policy, text: &str) -> Assessment {
     let words = words_of(text);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    assess_with(step(program, &args), &Policy::default(), &place()).assessment().clone()
+    assess_with(step(program, &args), policy, &place()).assessment().clone()
 }
 
 fn piece(text: &str) -> Assessment {
@@ -459,6 +463,30 @@ fn only_steps_made_for_it_change_settings_and_hooks_of_the_repository() {
         assert_eq!(judged(text).launch.needs.guarded, GuardedFiles::Nothing, "{text}");
     }
     for text in ["make", "npm test", "bash -c 'git config x y'", "find . -exec git config x y ;"] {
-        assert_eq!(judged(text).launch.needs.guarded, GuardedFiles::All, "{text}");
+        assert_eq!(judged(text).launch.needs.guarded, GuardedFiles::Followed, "{text}");
+    }
+}
+
+#[test]
+fn files_of_builds_are_guarded_where_a_rule_runs_builds_without_a_question() {
+    let guarded = |rule: &str, line: &str| {
+        let allowed = vec![PolicyRule::parse(rule).unwrap()];
+        judged_under(&Policy { allowed, ..Policy::default() }, line).launch.needs.guarded
+    };
+    for rule in ["npm test *", "make", "git commit *", "./ci.sh"] {
+        for (line, command) in [
+            ("make all", "make.all"),
+            ("npm install x", "npm.install"),
+            ("timeout 9 cargo add x", "cargo.add"),
+            ("bash -c 'npm install x'", ""),
+        ] {
+            let command = command.to_owned();
+            let expected = GuardedFiles::FollowedAndBuilds { command };
+            assert_eq!(guarded(rule, line), expected, "{rule}: {line}");
+        }
+        assert_eq!(guarded(rule, "git stash"), GuardedFiles::Repositories);
+    }
+    for rule in ["mkdir *", "file.write *"] {
+        assert_eq!(guarded(rule, "make"), GuardedFiles::Followed, "{rule}");
     }
 }

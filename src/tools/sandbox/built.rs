@@ -52,7 +52,7 @@ impl LayerCache {
         folders && kept.system.as_ref().is_some_and(|trees| trees.hides_all_credentials)
     }
 
-    /// The files and folders below a root that other programs follow by themselves.
+    /// The files and folders below a root that steer what runs later.
     pub fn guarded_paths(&self, root: &Path) -> Vec<PathBuf> {
         let mut kept = self.lock_state();
         let folder = kept.folder(root);

@@ -1,6 +1,7 @@
 //! Puts back what an approved step changed without having been asked about it: the settings and
 //! hooks of repositories, and the files that editors, shells and agents follow by themselves. They
-//! act later, outside the sandbox.
+//! act later, outside the sandbox. Files of builds act in a step that the user is asked about,
+//! inside it; they are put back where a rule answers that question.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::readable_paths::is_recent;
-use avocet_safety::{GuardedFiles, repository};
+use avocet_safety::{GuardedFiles, repository, steering};
 
 /// The most that is kept, in bytes. What exceeds this is recognised by its length and time.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -79,7 +80,8 @@ pub(super) fn begin(
     guarded: GuardedFiles,
 ) -> (FileGuard, PutBack) {
     let mut running = state.lock();
-    let put_back = running.put_back(&*find, GuardedFiles::All);
+    // What was changed meanwhile is by a step that was not made for it.
+    let put_back = running.put_back(&*find, &GuardedFiles::Followed);
     if guarded != GuardedFiles::Nothing || running.count > 0 {
         running.begin(&*find, roots, named);
     }
@@ -99,7 +101,7 @@ impl FileGuard {
             return PutBack::default();
         }
         let mut running = self.state.lock();
-        let put_back = running.put_back(&*self.find, self.guarded);
+        let put_back = running.put_back(&*self.find, &self.guarded);
         running.end(&*self.find);
         put_back
     }
@@ -136,49 +138,56 @@ impl RunningSteps {
         let roots = &self.roots;
         let is_part = |path: &PathBuf| !roots.iter().any(|root| root.starts_with(path));
         self.named.extend(named.into_iter().filter(is_part));
-        self.files = self.read(find);
+        self.files = self.read(find, std::iter::empty());
     }
 
     fn end(&mut self, find: &dyn Fn(&Path) -> Vec<PathBuf>) {
         self.count = self.count.saturating_sub(1);
         if self.count > 0 {
-            self.files = self.read(find);
+            self.files = self.read(find, std::iter::empty());
         } else {
             // What was read stays known for the next step.
             (self.roots, self.named) = (Vec::new(), Vec::new());
         }
     }
 
-    fn read(&self, find: &dyn Fn(&Path) -> Vec<PathBuf>) -> Files {
+    /// `also`: what was read before, which may be beyond the bounds by now.
+    fn read<'a>(
+        &self,
+        find: &dyn Fn(&Path) -> Vec<PathBuf>,
+        also: impl Iterator<Item = &'a PathBuf>,
+    ) -> Files {
         let mut reader = Reader { known: &self.files, files: Files::new(), left: MOST };
         for root in &self.roots {
             if is_repository(root) {
                 reader.add_repository(root, DEPTH);
             }
-            find(root).iter().for_each(|path| reader.add_found(path));
+            let mut found = find(root);
+            // Those of builds can be many: the outermost ones count.
+            found.sort_by_cached_key(|path| (self.is_build_file(path), path.components().count()));
+            let last = found.partition_point(|path| !self.is_build_file(path)) + MOST_FILES;
+            found.iter().take(last).for_each(|path| reader.add_found(path));
         }
+        also.for_each(|path| reader.add_known(path));
         reader.files
     }
 
     /// Puts back what changed since.
-    fn put_back(&self, find: &dyn Fn(&Path) -> Vec<PathBuf>, guarded: GuardedFiles) -> PutBack {
-        if guarded == GuardedFiles::Nothing || self.count == 0 {
+    fn put_back(&self, find: &dyn Fn(&Path) -> Vec<PathBuf>, guarded: &GuardedFiles) -> PutBack {
+        if *guarded == GuardedFiles::Nothing || self.count == 0 {
             return PutBack::default();
         }
-        let now = self.read(find);
+        let now = self.read(find, self.files.keys());
         let of = |files: &Files, path: &Path| files.get(path).map(|file| file.content.clone());
         let mut done = PutBack::default();
-        let paths: Vec<&PathBuf> = self
+        let new = now.keys().filter(|path| !self.files.contains_key(*path));
+        let changed: Vec<_> = self
             .files
             .keys()
-            .chain(now.keys().filter(|path| !self.files.contains_key(*path)))
-            .filter(|path| guarded == GuardedFiles::All || is_in_repository(path))
-            .filter(|path| is_in_repository(path) || !self.is_named(path))
-            .collect();
-        let changed: Vec<_> = paths
-            .into_iter()
+            .chain(new)
             .map(|path| (path, of(&self.files, path), of(&now, path)))
-            .filter(|(path, was, is)| was != is && !is_harmless(path, was.as_ref(), is.as_ref()))
+            .filter(|(path, was, is)| was != is && self.guards(path, guarded))
+            .filter(|(path, was, is)| !is_harmless(path, was.as_ref(), is.as_ref()))
             .filter(|(path, was, _)| was.is_none() || can_be_restored(path))
             .collect();
         // What was added first: a link may have replaced a folder.
@@ -192,6 +201,39 @@ impl RunningSteps {
         }
         done.paths.sort_unstable();
         done
+    }
+
+    /// Whether a step that is guarded so may not change a file.
+    fn guards(&self, path: &Path, guarded: &GuardedFiles) -> bool {
+        is_in_repository(path)
+            || !self.is_named(path)
+                && match guarded {
+                    GuardedFiles::Nothing => false,
+                    // What is in none of them did not come with a branch.
+                    GuardedFiles::Repositories => !is_versioned(self.root_of(path)),
+                    GuardedFiles::Followed => !self.is_build_file(path),
+                    GuardedFiles::FollowedAndBuilds { command } => {
+                        !self.is_build_file(path)
+                            || !steering::is_changed_by(command, path)
+                                && self.is_of_known_build(path)
+                    }
+                }
+    }
+
+    fn is_build_file(&self, path: &Path) -> bool {
+        let inside = path.strip_prefix(self.root_of(path)).unwrap_or(path);
+        steering::is_build_file(inside)
+    }
+
+    /// Whether it is one that was there, or lies beside such a one or in the root: what is laid out
+    /// in a new folder, or built in one, is no file of a build that a rule runs.
+    fn is_of_known_build(&self, path: &Path) -> bool {
+        let mut above = path.ancestors().skip(1).take(2);
+        self.files.contains_key(path)
+            || above.any(|folder| {
+                self.roots.iter().any(|root| root == folder)
+                    || self.files.keys().any(|known| known.parent() == Some(folder))
+            })
     }
 
     fn is_named(&self, path: &Path) -> bool {
@@ -217,12 +259,24 @@ fn is_in_repository(path: &Path) -> bool {
     path.ancestors().any(|above| above.ends_with(".git") || is_repository(above))
 }
 
+fn is_versioned(folder: &Path) -> bool {
+    let stores = [".git", ".hg", ".jj", ".svn", ".sl", ".bzr"];
+    folder.ancestors().any(|above| stores.iter().any(|name| above.join(name).exists()))
+}
+
 /// Settings that git writes itself, and that lead nowhere: of a branch, and of a new repository.
 fn is_harmless(path: &Path, was: Option<&Content>, is: Option<&Content>) -> bool {
     let name = path.file_name().unwrap_or_default();
     let Some(Content::File { bytes, .. }) = is else { return false };
     if path.extension().is_some_and(|end| end == "sample") {
         return true;
+    }
+    if let (Some(Content::File { bytes: before, .. }), Some("json")) =
+        (was, path.extension().and_then(|end| end.to_str()))
+    {
+        // The same in another form.
+        let parsed = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).ok();
+        return parsed(before).is_some_and(|before| parsed(bytes) == Some(before));
     }
     let before = match was {
         Some(Content::File { bytes, .. }) => repository::parse(bytes).unwrap_or_default(),
@@ -284,11 +338,16 @@ impl Reader<'_> {
             Some(".git") if is_folder(path) => self.add_repository(path, DEPTH),
             Some(".git") => self.add_pointer(path),
             // Their stores are large.
-            Some(".hg" | ".jj" | ".svn" | ".bzr" | ".sl" | ".pijul") if is_folder(path) => {
-                for name in ["hgrc", "config", "repo/config.toml"] {
+            Some(".hg" | ".jj" | ".svn" | ".bzr" | ".sl" | ".pijul" | ".cargo" | ".yarn")
+                if is_folder(path) =>
+            {
+                entries(&path.join("releases")).iter().for_each(|path| self.add(path));
+                for name in ["hgrc", "config", "config.toml", "repo/config.toml"] {
                     self.add(&path.join(name));
                 }
             }
+            // Installed packages.
+            Some("bundle") => {}
             _ if is_folder(path) => self.add_tree(path, LEVELS),
             _ => self.add(path),
         }
@@ -344,6 +403,12 @@ impl Reader<'_> {
                 let inner = entries(&module).into_iter().filter(|path| is_folder(path));
                 inner.for_each(|path| self.add_repository(&path, depth - 1));
             }
+        }
+    }
+
+    fn add_known(&mut self, path: &Path) {
+        if !self.files.contains_key(path) {
+            self.add(path);
         }
     }
 

@@ -3,8 +3,6 @@
 
 use std::path::PathBuf;
 
-use avocet_core::i18n::{Lang, Phrase, sandbox as words};
-
 /// The files a step that runs by itself may read and start.
 #[derive(Debug)]
 pub(super) struct ReadAccess<'a> {
@@ -52,39 +50,6 @@ impl Rights {
             signals: abi >= 6,
         }
     }
-}
-
-/// What a version of the interface restricts, and how it is on kernels before it.
-#[derive(Debug)]
-pub struct KernelLimit {
-    pub abi: i32,
-    pub linux: &'static str,
-    pub what: Phrase,
-    pub without: Phrase,
-}
-
-/// In the order of the versions. `doctor` shows what the kernel lacks, the README all.
-#[rustfmt::skip]
-pub const KERNEL_LIMITS: &[KernelLimit] = &[
-    KernelLimit { abi: 1, linux: "5.13", what: words::LIMIT_FILES, without: words::WITHOUT_FILES },
-    KernelLimit { abi: 2, linux: "5.19", what: words::LIMIT_MOVES, without: words::MOVES_FAIL },
-    KernelLimit { abi: 3, linux: "6.2", what: words::LIMIT_CUTTING, without: words::WITHOUT_CUTTING },
-    KernelLimit { abi: 4, linux: "6.7", what: words::LIMIT_PORTS, without: words::WITHOUT_PORTS },
-    KernelLimit { abi: 5, linux: "6.10", what: words::LIMIT_DEVICES, without: words::WITHOUT_DEVICES },
-    KernelLimit { abi: 6, linux: "6.12", what: words::LIMIT_SIGNALS, without: words::WITHOUT_SIGNALS },
-    KernelLimit { abi: 7, linux: "6.15", what: words::LIMIT_RECORDS, without: words::WITHOUT_RECORDS },
-];
-
-/// The limits as the README has them.
-pub fn kernel_table() -> String {
-    let mut table = String::from(
-        "| Landlock | Linux | restricted from here on | on older kernels |\n|---|---|---|---|\n",
-    );
-    for limit in KERNEL_LIMITS {
-        let [what, without] = [limit.what, limit.without].map(|it| it.text(Lang::En));
-        table += &format!("| {} | {} | {what} | {without} |\n", limit.abi, limit.linux);
-    }
-    table
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ struct ScannedFolder {
     scanned_at: SystemTime,
     /// Its entries that hold credentials.
     closed: Vec<PathBuf>,
-    /// Those that other programs follow by themselves.
+    /// Those that steer what runs later.
     guarded: Vec<PathBuf>,
     subfolders: Vec<PathBuf>,
     entries: usize,
@@ -108,7 +108,7 @@ impl WorkspaceRules {
         self.folders.values().flat_map(|folder| &folder.closed)
     }
 
-    /// Every file and folder that other programs follow by themselves.
+    /// Every file and folder that steers what runs later.
     pub fn guarded_paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.folders.values().flat_map(|folder| &folder.guarded)
     }
@@ -172,7 +172,7 @@ impl WorkspaceRules {
 fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut ScannedFolder) {
     let own = entry.file_name();
     let (Some(name), Ok(kind)) = (own.to_str(), entry.file_type()) else { return };
-    if safety::steering::acts_by_itself(folder_name, name) {
+    if safety::steering::listed_as(folder_name, name).is_some() {
         folder.guarded.push(entry.path());
     }
     if name == "config" && folder_name == Some(REPOSITORY) {

@@ -163,6 +163,47 @@ async fn commits_are_signed_with_the_users_key() {
 }
 
 #[tokio::test]
+async fn commits_are_signed_by_gpg_whose_agent_starts_in_the_step() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let [gpg, gpgconf] = ["gpg", "gpgconf"].map(|name| Path::new("/usr/bin").join(name));
+    if !gpg.exists() || !gpgconf.exists() {
+        return skip(Reason::NotInstalled("gpg-agent"));
+    }
+    let root = wall.repository("code/shop");
+    let home = wall.home(".gnupg");
+    fs::create_dir(&home).unwrap();
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).unwrap();
+    let outside = |program: &Path, args: &[&str]| {
+        let mut command = std::process::Command::new(program);
+        let ran = command.arg("--homedir").arg(&home).args(args).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    };
+    let key = ["--batch", "--passphrase", "", "--quick-gen-key", "x@y", "ed25519", "sign", "never"];
+    outside(&gpg, &key);
+    outside(&gpgconf, &["--kill", "all"]);
+    let settings = "[user]\nname = x\nemail = x@y\nsigningkey = x@y\n[commit]\ngpgsign = true\n";
+    fs::write(wall.home(".gitconfig"), settings).unwrap();
+    wall.write(
+        &root.join(".git/hooks/post-commit"),
+        "#!/bin/sh\necho evil >> ~/.gnupg/gpg-agent.conf\n",
+    );
+    fs::write(root.join("b.txt"), "new\n").unwrap();
+    for words in [&["git", "add", "b.txt"][..], &["git", "commit", "-m", "signed"]] {
+        let seen = wall.run(words).await;
+        assert_eq!(seen.exit_code, Some(0), "{words:?}: {}", seen.stderr);
+    }
+    outside(&gpgconf, &["--kill", "all"]);
+    let seen = wall.run(&["git", "cat-file", "-p", "HEAD"]).await;
+    assert!(seen.stdout.contains("BEGIN PGP SIGNATURE"), "{}", seen.stdout);
+    assert!(!home.join("gpg-agent.conf").exists(), "a hook names no program to the agent");
+    // Other steps have neither.
+    let seen =
+        wall.script("cat ~/.gnupg/pubring.kbx; echo evil > ~/.gnupg/gpg.conf; echo done").await;
+    assert_eq!(seen.stdout, "done\n");
+    assert!(!home.join("gpg.conf").exists());
+}
+
+#[tokio::test]
 async fn a_hook_of_a_commit_opens_a_socket() {
     let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
     if !Path::new("/usr/bin/python3").exists() {

@@ -2,6 +2,7 @@
 
 use super::*;
 use avocet_core::protocol::JobRequest;
+use avocet_safety::limits;
 
 #[test]
 fn a_chat_answers_its_question_and_names_its_folder_and_its_sender() {
@@ -70,6 +71,30 @@ fn help_explains_gateways_in_the_terminal_and_in_a_chat() {
     assert!(all.contains("/help gateways"), "{all}");
     let offered = keeper.offers("/help gate");
     assert!(offered.iter().any(|line| line.contains("gateways")), "{offered:?}");
+}
+
+#[test]
+fn help_says_what_the_sandbox_does_and_leaves_open_from_the_tables() {
+    let page = |named: &str, lang: Lang| {
+        let page = help_page(Some(named), Surface::Local, &Extensions::default());
+        let CommandOutcome::Page { rows, .. } = page else { panic!("{page:?}") };
+        let lines = rows.iter().map(|row| match row {
+            PageRow::Heading(text) | PageRow::Line(text) => text.text(lang),
+            PageRow::Pair { label, value } => format!("{}: {}", label.text(lang), value.text(lang)),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let english = page("sandbox", Lang::En);
+    for limit in limits::KERNEL_LIMITS {
+        assert!(english.contains(&limit.without.text(Lang::En)), "{english}");
+    }
+    for open in limits::open_list().lines() {
+        assert!(english.contains(open.trim_start_matches("- ")), "{english}");
+    }
+    assert!(english.contains("can run anything outside"), "{english}");
+    assert_eq!(page("Landlock", Lang::En), english);
+    let chinese = page("sandbox", Lang::Zh);
+    assert!(chinese.contains("沙箱") && !chinese.contains("sandbox."), "{chinese}");
 }
 
 /// `/weather <city>` with the alias `wth`, as its file describes it.

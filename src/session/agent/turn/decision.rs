@@ -1,7 +1,7 @@
 //! Applies the user's decision about a step.
 
 use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
-use avocet_core::i18n::{LocalizedText, agent as words};
+use avocet_core::i18n::agent as words;
 use avocet_core::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
 use avocet_safety::{self as safety, Assessment, Grant, NeedsApproval, PolicyContext, Verdict};
 
@@ -27,14 +27,18 @@ impl Turn {
             Waiting::Unsandboxed { held } => match decision {
                 Decision::Approve => self.run(held.approve_without_sandbox(), None),
                 Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
-                Decision::Stop => {
-                    self.stop_batch(scene);
-                    self.end(TurnOutcome::Stopped)
-                }
-                _ => {
-                    self.skip_rest(words::SKIPPED, scene);
-                    self.advance(scene)
-                }
+                Decision::Reject { .. }
+                | Decision::NotAsked { .. }
+                | Decision::Dismiss
+                | Decision::Trust
+                | Decision::TrustParent
+                | Decision::WithoutSandbox
+                | Decision::AcceptPlan { .. }
+                | Decision::ApproveAll { .. }
+                | Decision::Remember(_)
+                | Decision::Answer { .. }
+                | Decision::Fill { .. }
+                | Decision::Stop => self.reject_step(&held, decision, scene),
             },
             Waiting::Pause { why, before } => match decision {
                 Decision::Approve
@@ -100,40 +104,51 @@ impl Turn {
                 self.batch.todo.push_front(held.assessment().step.clone());
                 self.advance(scene)
             }
-            Decision::NotAsked { remedy } => {
-                let note = words::NOT_ASKED.with("remedy", remedy);
-                self.reject_step(&held, note, scene)
-            }
-            Decision::Reject { word: None }
+            Decision::NotAsked { .. }
+            | Decision::Reject { .. }
             | Decision::Dismiss
             | Decision::Trust
             | Decision::AcceptPlan { .. }
+            | Decision::Answer { .. }
             | Decision::Fill { .. }
             | Decision::TrustParent
-            | Decision::WithoutSandbox => self.reject_step(&held, words::DECLINED.into(), scene),
-            // An answer to a step that was not a question is not an approval.
-            Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
-                self.reject_step(&held, words::DECLINED_WORD.with("word", word), scene)
-            }
-            Decision::Stop => {
-                self.record_not_run(
-                    held.assessment(),
-                    Outcome::Declined,
-                    Some(words::DECLINED.into()),
-                );
-                self.stop_batch(scene);
-                self.end(TurnOutcome::Stopped)
-            }
+            | Decision::WithoutSandbox
+            | Decision::Stop => self.reject_step(&held, decision, scene),
         }
     }
 
-    fn reject_step(
+    /// Records a step as rejected by a decision that is no approval of it.
+    pub(super) fn reject_step(
         &mut self,
         held: &NeedsApproval,
-        note: LocalizedText,
+        decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
+        let is_stop = decision == Decision::Stop;
+        let note = match decision {
+            Decision::NotAsked { remedy } => words::NOT_ASKED.with("remedy", remedy),
+            // An answer to a step that was not a question is not an approval.
+            Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
+                words::DECLINED_WORD.with("word", word)
+            }
+            Decision::Reject { word: None }
+            | Decision::Approve
+            | Decision::ApproveAll { .. }
+            | Decision::Remember(_)
+            | Decision::Edit(_)
+            | Decision::Dismiss
+            | Decision::Trust
+            | Decision::TrustParent
+            | Decision::AcceptPlan { .. }
+            | Decision::Fill { .. }
+            | Decision::WithoutSandbox
+            | Decision::Stop => words::DECLINED.into(),
+        };
         self.record_not_run(held.assessment(), Outcome::Declined, Some(note));
+        if is_stop {
+            self.stop_batch(scene);
+            return self.end(TurnOutcome::Stopped);
+        }
         self.skip_rest(words::SKIPPED, scene);
         self.advance(scene)
     }

@@ -2,10 +2,9 @@
 //! whether to run it again with that opened. And asks about files that were put back after a step.
 
 use super::{SideEffect, Turn, TurnAction, Waiting};
-use avocet_core::i18n::agent;
 use avocet_core::protocol::{
     ApprovalScope, Decision, Observation, Question, Requires, SandboxDenial, Step, StepAction,
-    StepQuestion, Tier, TurnOutcome,
+    StepQuestion, Tier,
 };
 use avocet_safety::{self as safety, NeedsApproval, PolicyContext, SessionOpening};
 
@@ -81,12 +80,9 @@ impl Turn {
                 self.run(held.approve_with(denied), None)
             }
             Decision::WithoutSandbox => self.ask_without_sandbox(held),
-            Decision::Stop => {
-                self.stop_batch(scene);
-                self.end(TurnOutcome::Stopped)
-            }
             Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
-            Decision::Reject { .. }
+            Decision::Stop
+            | Decision::Reject { .. }
             | Decision::NotAsked { .. }
             | Decision::Dismiss
             | Decision::Trust
@@ -95,10 +91,7 @@ impl Turn {
             | Decision::ApproveAll { .. }
             | Decision::Remember(ApprovalScope::Project)
             | Decision::Answer { .. }
-            | Decision::Fill { .. } => {
-                self.skip_rest(agent::SKIPPED, scene);
-                self.advance(scene)
-            }
+            | Decision::Fill { .. } => self.reject_step(&held, decision, scene),
         }
     }
 }

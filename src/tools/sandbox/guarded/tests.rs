@@ -19,13 +19,13 @@ fn begin_with(root: &Path, named: &[&str]) -> Begun {
 }
 
 impl Begun {
-    fn put_back(&self, guarded: GuardedFiles) -> PutBack {
+    fn put_back(&self, guarded: &GuardedFiles) -> PutBack {
         self.0.put_back(&|root| self.1.guarded_paths(root), guarded)
     }
 
     fn names(&self) -> Vec<String> {
         let root = self.0.roots.first().unwrap();
-        let done = self.put_back(GuardedFiles::All);
+        let done = self.put_back(&GuardedFiles::Followed);
         let names = done.paths.iter().map(|path| path.strip_prefix(root).unwrap());
         names.map(|name| name.to_string_lossy().into_owned()).collect()
     }
@@ -125,7 +125,7 @@ fn nothing_is_removed_or_written_where_a_link_leads() {
         let before = contents(&root);
         fs::remove_dir_all(root.join(link)).unwrap();
         symlink(elsewhere.path(), root.join(link)).unwrap();
-        guarded.put_back(GuardedFiles::All);
+        guarded.put_back(&GuardedFiles::Followed);
         for name in ["attributes", "config", "b/config", "pre-commit", "lib/config", "hooks/x"] {
             let text = fs::read_to_string(elsewhere.path().join(name)).unwrap();
             assert_eq!(text, "own", "{link} {name}");
@@ -182,7 +182,7 @@ fn files_that_others_follow_by_themselves_are_put_back_and_their_text_is_kept_fo
             before.iter().for_each(|text| fs::write(root.join(name), text).unwrap());
             let guarded = begin(&root);
             fs::write(root.join(name), "[core]\n\tfsmonitor = ./evil\n").unwrap();
-            let done = guarded.put_back(GuardedFiles::All);
+            let done = guarded.put_back(&GuardedFiles::Followed);
             assert_eq!(done.paths, [root.join(name)]);
             assert_eq!(done.texts.first().unwrap().1, "[core]\n\tfsmonitor = ./evil\n");
             assert_eq!(fs::read_to_string(root.join(name)).ok().as_deref(), before, "{name}");
@@ -202,11 +202,11 @@ fn what_the_question_named_and_what_git_brings_or_notes_stays() {
     fs::write(root.join(".git/config"), branch).unwrap();
     assert_eq!(guarded.names(), [""; 0]);
     fs::write(root.join(".envrc"), "new").unwrap();
-    assert_eq!(guarded.put_back(GuardedFiles::Repositories), PutBack::default());
+    assert_eq!(guarded.put_back(&GuardedFiles::Repositories), PutBack::default());
     assert_eq!(guarded.names(), [".envrc"]);
     let remote = "[core]\n[branch \"x\"]\n\tremote = https://evil.example\n";
     fs::write(root.join(".git/config"), remote).unwrap();
-    assert_eq!(guarded.put_back(GuardedFiles::Repositories).paths, [root.join(".git/config")]);
+    assert_eq!(guarded.put_back(&GuardedFiles::Repositories).paths, [root.join(".git/config")]);
 }
 
 #[test]
@@ -220,7 +220,57 @@ fn a_linked_tree_guards_the_repository_that_it_belongs_to() {
     fs::write(root.join("side/.git"), pointer).unwrap();
     let guarded = begin(&root.join("side"));
     fs::write(root.join(".git/hooks/pre-push"), "x").unwrap();
-    let done = guarded.put_back(GuardedFiles::All);
+    let done = guarded.put_back(&GuardedFiles::Followed);
     assert_eq!(done.paths, [root.join(".git/hooks/pre-push")]);
     assert!(!root.join(".git/hooks/pre-push").exists());
+}
+
+#[test]
+fn files_of_builds_are_put_back_where_a_rule_runs_builds() {
+    let builds = |command: &str| GuardedFiles::FollowedAndBuilds { command: command.to_owned() };
+    let names = [
+        ("Makefile", Some("all:\n")),
+        ("package.json", Some("{\"scripts\": {\"test\": \"jest\"}}")),
+        ("crates/a/build.rs", Some("fn main() {}\n")),
+        ("GNUmakefile", None),
+        (".npmrc", None),
+        (".cargo/config.toml", None),
+        ("conftest.py", None),
+        ("crates/a/.cargo/config.toml", None),
+    ];
+    for (name, before) in names {
+        let (_temp, root) = repository();
+        fs::create_dir_all(root.join("crates/a")).unwrap();
+        fs::write(root.join("crates/a/Cargo.toml"), "").unwrap();
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        before.iter().for_each(|text| fs::write(root.join(name), text).unwrap());
+        let guarded = begin(&root);
+        fs::write(root.join(name), "evil").unwrap();
+        assert_eq!(guarded.put_back(&GuardedFiles::Followed), PutBack::default(), "{name}");
+        let done = guarded.put_back(&builds("make.all"));
+        assert_eq!(done.paths, [root.join(name)]);
+        assert_eq!(done.texts, [(root.join(name), "evil".to_owned())]);
+        assert_eq!(fs::read_to_string(root.join(name)).ok().as_deref(), before, "{name}");
+    }
+}
+
+#[test]
+fn what_a_build_makes_and_what_a_command_is_made_to_change_stays() {
+    let builds = |command: &str| GuardedFiles::FollowedAndBuilds { command: command.to_owned() };
+    let (_temp, root) = repository();
+    fs::write(root.join("package.json"), "{\"name\":\"x\"}").unwrap();
+    fs::write(root.join("Makefile"), "all:\n").unwrap();
+    let guarded = begin(&root);
+    // A new project, a build, and another form of the same.
+    for name in ["dist/esm/package.json", "new/app/package.json", "new/app/Makefile"] {
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), "{}").unwrap();
+    }
+    fs::write(root.join("package.json"), "{\n  \"name\": \"x\"\n}\n").unwrap();
+    assert_eq!(guarded.put_back(&builds("npm.run")), PutBack::default());
+    fs::write(root.join("package.json"), "{\"name\":\"y\"}").unwrap();
+    assert_eq!(guarded.put_back(&builds("npm.install")), PutBack::default());
+    fs::write(root.join("Makefile"), "evil:\n").unwrap();
+    assert_eq!(guarded.put_back(&builds("npm.install")).paths, [root.join("Makefile")]);
+    assert_eq!(guarded.put_back(&builds("npm.run")).paths, [root.join("package.json")]);
 }

@@ -61,7 +61,11 @@ fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
         let (mut bench, _) = turn_at_sandbox_question();
         let action = bench.decides(decision.clone());
         assert!(matches!(action, TurnAction::Call(_)), "{decision:?}: {action:?}");
-        assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 cancelled"], "{decision:?}");
+        assert_eq!(
+            bench.outcomes(),
+            ["cmd_001 ran", "cmd_003 declined", "cmd_002 cancelled"],
+            "{decision:?}"
+        );
         assert!(!bench.side_effects.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
     }
 }
@@ -183,6 +187,14 @@ fn only_a_plain_approval_runs_it_without_the_sandbox() {
             !bench.side_effects.iter().any(|told| matches!(told, SideEffect::OpenForSession(_))),
             "{decision:?}"
         );
+        assert!(bench.outcomes().contains(&"cmd_003 declined".to_owned()), "{decision:?}");
+    }
+    // A stop ends the turn, and the row says that the run was rejected.
+    for decisions in [&[Decision::Stop][..], &[Decision::WithoutSandbox, Decision::Stop]] {
+        let (mut bench, _) = turn_at_sandbox_question();
+        let last = decisions.iter().map(|decision| bench.decides(decision.clone())).last();
+        assert!(matches!(last, Some(TurnAction::End(TurnOutcome::Stopped))), "{last:?}");
+        assert!(bench.outcomes().contains(&"cmd_003 declined".to_owned()));
     }
     // Nor is it the answer to any other question.
     let mut bench = begun();

@@ -1,0 +1,146 @@
+//! What steers what runs later, and is changed by a step that was not asked about it.
+
+use avocet::safety::PolicyRule;
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+/// What says what builds run.
+const BUILDS: &[&str] =
+    &["Makefile", "package.json", ".npmrc", ".cargo/config.toml", "build.rs", "web/Makefile"];
+
+#[tokio::test]
+async fn files_of_builds_are_put_back_where_a_rule_runs_builds_and_honest_work_stays() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let root = wall.repository("code/shop");
+    let old = "{\"scripts\": {\"test\": \"true\"}}\n";
+    for name in ["package.json", "Makefile", "web/Makefile"] {
+        wall.write(&root.join(name), old);
+    }
+    let plant: String = BUILDS
+        .iter()
+        .map(|name| {
+            let folder = Path::new(name).parent().unwrap().display();
+            format!("mkdir -p ./{folder}; echo evil > {name}\n")
+        })
+        .collect();
+    wall.write(&root.join("attack.sh"), &plant);
+    let rules = |rules: &[&str]| Policy {
+        allowed: rules.iter().map(|rule| PolicyRule::parse(rule).unwrap()).collect(),
+        ..Policy::default()
+    };
+    let (ask, runs_builds) = (Policy::default(), rules(&["npm test *"]));
+    let run = async |policy: &Policy, words: &[&str]| {
+        wall.run_cleared(wall.approved_under(policy, words)).await
+    };
+    // The next build is asked about: it is the user who sees to what it runs.
+    let seen = run(&ask, &["bash", "attack.sh"]).await;
+    assert_eq!((seen.exit_code, seen.put_back), (Some(0), Vec::new()));
+    for name in BUILDS {
+        fs::remove_file(root.join(name)).unwrap();
+    }
+    for name in ["package.json", "Makefile", "web/Makefile"] {
+        wall.write(&root.join(name), old);
+    }
+    let seen = run(&runs_builds, &["bash", "attack.sh"]).await;
+    assert_eq!((seen.exit_code, seen.put_back.len()), (Some(0), 5), "{:?}", seen.put_back);
+    for name in BUILDS {
+        let is_old = ["package.json", "Makefile", "web/Makefile"].contains(name);
+        let text = fs::read_to_string(root.join(name)).ok();
+        assert_eq!(text.as_deref(), is_old.then_some(old), "{name}");
+    }
+    // Named by the question, brought by git, and a new project.
+    wall.identity();
+    for words in [
+        &["sed", "-i", "s/true/false/", "package.json"][..],
+        &["git", "add", "."],
+        &["git", "stash"],
+        &["git", "stash", "pop"],
+        &["bash", "-c", "mkdir -p new/app; echo {} > new/app/package.json"],
+    ] {
+        let seen = run(&runs_builds, words).await;
+        assert_eq!((seen.exit_code, seen.put_back), (Some(0), Vec::new()), "{words:?}");
+    }
+    assert!(fs::read_to_string(root.join("package.json")).unwrap().contains("false"));
+    assert!(root.join("new/app/package.json").exists());
+}
+
+/// What others follow by themselves: git, editors, shells, agents, other machines.
+const FOLLOWED: &[&str] = &[
+    ".git/hooks/pre-push",
+    ".git/info/attributes",
+    ".vscode/tasks.json",
+    ".envrc",
+    "AGENTS.md",
+    ".avocet/config.toml",
+    ".husky/pre-commit",
+    ".github/workflows/x.yml",
+    ".claude/settings.json",
+    ".mcp.json",
+    "web/.envrc",
+    "web/CLAUDE.md",
+];
+
+impl Wall {
+    async fn puts_back_what_others_follow(&self) {
+        let root = self.repository("code/shop");
+        fs::create_dir(root.join("web")).unwrap();
+        fs::write(root.join("AGENTS.md"), "ours").unwrap();
+        let mut script = String::new();
+        for name in FOLLOWED {
+            let folder = Path::new(name).parent().unwrap().display();
+            script += &format!("mkdir -p ./{folder}; echo evil > {name}\n");
+        }
+        let seen = self.script(&(script + "echo made > kept; echo done")).await;
+        assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "done\n"), "{}", seen.stderr);
+        for name in FOLLOWED {
+            let text = fs::read_to_string(root.join(name)).ok();
+            let before = (*name == "AGENTS.md").then_some("ours");
+            assert_eq!(text.as_deref(), before, "{name}");
+        }
+        assert!(root.join("kept").exists());
+        assert!(seen.note.is_some() && !seen.put_back.is_empty());
+        assert!(seen.put_back.iter().all(|(_, text)| text == "evil\n"), "{:?}", seen.put_back);
+        // What the question names is the step's own.
+        let seen = self.run(&["cp", "a.txt", "AGENTS.md"]).await;
+        assert_eq!((seen.exit_code, seen.note), (Some(0), None));
+        assert_eq!(fs::read_to_string(root.join("AGENTS.md")).unwrap(), "hello\n");
+    }
+}
+
+#[tokio::test]
+async fn what_others_follow_by_themselves_is_put_back_and_asked_about() {
+    for mode in [SandboxMode::Work, SandboxMode::Read, SandboxMode::Off] {
+        match Wall::in_mode(mode) {
+            Some(wall) => wall.puts_back_what_others_follow().await,
+            None => skip(Reason::NoSandbox),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_runs_beside_others_cannot_leave_them_a_hook() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    wall.write(
+        &root.join("attack.sh"),
+        "echo evil > .git/hooks/pre-commit; touch planted; while ! test -e stop; do sleep 0.05; done",
+    );
+    let beside = async {
+        let planted = root.join("planted");
+        while !planted.exists() {
+            tokio::task::yield_now().await;
+        }
+        let seen = wall.run(&["git", "config", "user.name", "other"]).await;
+        assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
+        assert!(seen.note.is_some(), "it says what it met");
+        assert!(!root.join(".git/hooks/pre-commit").exists());
+        fs::write(root.join("stop"), "").unwrap();
+    };
+    let running = wall.run(&["bash", "attack.sh"]);
+    let (seen, ()) = futures_util::join!(running, beside);
+    assert_eq!((seen.exit_code, seen.note), (Some(0), None));
+    let config = fs::read_to_string(root.join(".git/config")).unwrap();
+    assert!(config.contains("other"), "the change that was asked for stays: {config}");
+}
