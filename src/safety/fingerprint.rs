@@ -46,7 +46,7 @@ impl Seal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ScriptPart, ShellScript};
+    use super::super::{ShellScript, ShellScriptPart};
     use super::*;
 
     fn seal_of(program: &str, args: &[&str], cwd: &str, tier: Tier) -> Seal {
@@ -88,7 +88,7 @@ mod tests {
             Launch { empty_folder: true, ..Launch::default() },
             Launch { helpers: vec!["/usr/lib/git-core".into()], ..Launch::default() },
             Launch {
-                script: Some(ShellScript(vec![ScriptPart::Text("x".into())])),
+                script: Some(ShellScript(vec![ShellScriptPart::Text("x".into())])),
                 ..Launch::default()
             },
         ] {

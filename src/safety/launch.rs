@@ -44,21 +44,21 @@ pub struct Launch {
     pub script: Option<ShellScript>,
 }
 
-/// A line that nobody is asked about, as its shell is given it: every word is one that was
+/// A line that runs without a question, as its shell is given it: every word is one that was
 /// judged, in quotes, so that nothing is left to the shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ShellScript(pub Vec<ScriptPart>);
+pub struct ShellScript(pub Vec<ShellScriptPart>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScriptPart {
+pub enum ShellScriptPart {
     /// For the shell as it is.
     Text(String),
-    Command(Box<ScriptCommand>),
+    Command(Box<ShellScriptCommand>),
 }
 
 /// A program of a line, as it was judged by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptCommand {
+pub struct ShellScriptCommand {
     /// Where it is, or its name if it is nowhere.
     pub program: String,
     pub args: Vec<String>,
@@ -73,10 +73,10 @@ pub struct ScriptCommand {
 }
 
 impl ShellScript {
-    pub fn commands(&self) -> impl Iterator<Item = &ScriptCommand> {
+    pub fn commands(&self) -> impl Iterator<Item = &ShellScriptCommand> {
         self.0.iter().filter_map(|part| match part {
-            ScriptPart::Text(_) => None,
-            ScriptPart::Command(command) => Some(command.as_ref()),
+            ShellScriptPart::Text(_) => None,
+            ShellScriptPart::Command(command) => Some(command.as_ref()),
         })
     }
 }

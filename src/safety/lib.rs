@@ -55,7 +55,7 @@ mod tests;
 pub use coverage::{bind_to_content, describe_coverage, why_never_applies};
 pub use findings::SeenPrograms;
 pub use fingerprint::{LaunchRequest, Seal};
-pub use launch::{Launch, ScriptCommand, ScriptPart, ShellScript};
+pub use launch::{Launch, ShellScript, ShellScriptCommand, ShellScriptPart};
 pub use machine::{
     Contents, EditRange, EditSearch, FileKind, FoundText, LargeFileState, LinkIdentity, Machine,
     OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,

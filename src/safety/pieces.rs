@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::findings::{Findings, excerpt};
 use super::shell::{self, PlainCommand, PlainLine, PlainPart};
 use super::spec::JudgeContext;
-use super::{Assessment, Launch, PolicyContext, ScriptCommand, ScriptPart, ShellScript};
+use super::{Assessment, Launch, PolicyContext, ShellScript, ShellScriptCommand, ShellScriptPart};
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::{Effect, Requires, Step, StepAction, SubCommand, Tier};
 use avocet_core::text::short_name;
@@ -190,20 +190,20 @@ impl JudgedLine {
     pub fn into_script(self) -> ShellScript {
         let mut pieces = self.pieces.into_iter();
         let parts = self.line.0.into_iter().map(|part| match part {
-            PlainPart::Text(text) => ScriptPart::Text(text),
+            PlainPart::Text(text) => ShellScriptPart::Text(text),
             PlainPart::Command(command) => match pieces.next() {
                 Some(piece) => script_part(command, piece),
-                None => ScriptPart::Text(String::new()),
+                None => ShellScriptPart::Text(String::new()),
             },
         });
         ShellScript(parts.collect())
     }
 }
 
-fn script_part(command: PlainCommand, piece: JudgedPiece) -> ScriptPart {
+fn script_part(command: PlainCommand, piece: JudgedPiece) -> ShellScriptPart {
     let PlainCommand { name, args, shown, sets, redirects, has_found_names, .. } = command;
     if let Some(shown) = shown {
-        return ScriptPart::Text(sets + &shown + &redirects);
+        return ShellScriptPart::Text(sets + &shown + &redirects);
     }
     let is_alone = piece.is_alone();
     let mut judged = piece.judged;
@@ -213,7 +213,7 @@ fn script_part(command: PlainCommand, piece: JudgedPiece) -> ScriptPart {
     let leaves_out =
         |(_, word): &(usize, String)| word.contains("exclude") || word.contains("glob");
     let searches = judged.launch.git.is_none() && judged.launch.inserted.iter().any(leaves_out);
-    ScriptPart::Command(Box::new(ScriptCommand {
+    ShellScriptPart::Command(Box::new(ShellScriptCommand {
         program: path.map_or(name, str::to_owned),
         args,
         cwd: judged.cwd,

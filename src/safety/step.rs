@@ -42,7 +42,7 @@ pub fn suggest_grants(judged: &Assessment, scene: PolicyContext<'_>) -> Vec<Gran
     let Some(line) = pieces::judge(&judged.step.work, &ground, judge_piece) else {
         return grant::suggest_grant(judged, scene).into_iter().collect();
     };
-    // What is asked about besides its pieces is no piece's rule.
+    // No rule of a piece answers what is asked about besides the pieces.
     let beside = judged.step.requires != Requires::default() || judged.risk.lifted;
     let offered = line.asking().map(|piece| grant::suggest_grant(piece, scene));
     let offered: Option<Vec<Grant>> = if beside { None } else { offered.collect() };

@@ -46,15 +46,16 @@ impl LineFixture {
         self.root.path().canonicalize().unwrap().join("home").join(name)
     }
 
-    /// What a line says inside, which runs by itself. `None`: this machine holds nothing.
-    async fn seen(&self, words: &[&str], mode: SandboxMode) -> Option<Observation> {
-        let (exec, shelter) = self.desk.exec(mode);
-        if shelter == SandboxStatus::Absent {
-            skip(Reason::NoSandbox);
-            return None;
-        }
+    /// Whether a sandbox holds what runs by itself here.
+    fn is_held(&self) -> bool {
+        self.desk.exec(SandboxMode::Read).1 != SandboxStatus::Absent
+    }
+
+    /// What a line says that runs by itself.
+    async fn seen(&self, words: &[&str], mode: SandboxMode) -> Observation {
+        let (exec, _) = self.desk.exec(mode);
         match self.desk.judge(words) {
-            Verdict::Run(cleared) => Some(run(&exec, cleared).await),
+            Verdict::Run(cleared) => run(&exec, cleared).await,
             other => panic!("{words:?} asks: {:?}", other.assessment().risk.reasons),
         }
     }
@@ -87,10 +88,11 @@ const LINES: &[&str] = &[
 #[tokio::test]
 async fn a_line_says_inside_the_sandbox_what_a_shell_says() {
     let lines = LineFixture::new();
+    if !lines.is_held() {
+        return skip(Reason::NoSandbox);
+    }
     for line in LINES {
-        let Some(inside) = lines.seen(&["bash", "-lc", line], SandboxMode::Read).await else {
-            return;
-        };
+        let inside = lines.seen(&["bash", "-lc", line], SandboxMode::Read).await;
         let mut shell = Command::new("bash");
         shell.args(["--noprofile", "--norc", "-c", line]).current_dir(&lines.desk.workspace);
         shell.env("HOME", lines.home("").to_string_lossy().trim_end_matches('/'));
@@ -103,9 +105,12 @@ async fn a_line_says_inside_the_sandbox_what_a_shell_says() {
 #[tokio::test]
 async fn a_search_in_a_line_leaves_credentials_out() {
     let lines = LineFixture::new();
+    if !lines.is_held() {
+        return skip(Reason::NoSandbox);
+    }
     for mode in [SandboxMode::Read, SandboxMode::Off] {
         for line in ["grep -rn needle . | sort", "grep -rhi hidden .; ls", "cat sub/* | sort"] {
-            let Some(seen) = lines.seen(&["bash", "-c", line], mode).await else { return };
+            let seen = lines.seen(&["bash", "-c", line], mode).await;
             assert!(!seen.stdout.contains("sk-hidden"), "{line}: {}", seen.stdout);
         }
     }
@@ -114,6 +119,9 @@ async fn a_search_in_a_line_leaves_credentials_out() {
 #[tokio::test]
 async fn the_shell_of_a_line_reads_no_file_at_its_start() {
     let lines = LineFixture::new();
+    if !lines.is_held() {
+        return skip(Reason::NoSandbox);
+    }
     let canary = lines.root.path().join("canary");
     let evil = format!("echo read >> '{}'\necho read\nls() {{ echo read; }}\n", canary.display());
     for name in [".bash_profile", ".bash_login", ".profile", ".bashrc", ".shrc", ".zshenv"] {
@@ -127,7 +135,7 @@ async fn the_shell_of_a_line_reads_no_file_at_its_start() {
         ["bash", "-lc", "cd sub && ls ../a.txt | cat"],
     ] {
         for mode in [SandboxMode::Read, SandboxMode::Off] {
-            let Some(seen) = lines.seen(&words, mode).await else { return };
+            let seen = lines.seen(&words, mode).await;
             assert!(seen.stdout.trim_end().ends_with("a.txt"), "{words:?}: {seen:?}");
             assert!(!seen.stdout.contains("read") && !canary.exists(), "{words:?}: {seen:?}");
         }

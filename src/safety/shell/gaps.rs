@@ -1,4 +1,4 @@
-//! Reads what stands between the words of a line: operators, forms and redirections. Anything
+//! Reads what is between the words of a line: operators, forms and redirections. Anything
 //! else there, and the line is not understood.
 
 use super::ast::{Redirect, RedirectKind, Simple};
@@ -89,7 +89,7 @@ impl<'s> GapReader<'s> {
         known.then_some((*sign, tokens))
     }
 
-    /// A redirection at the start of a text: the text behind it, or `None` where its target is
+    /// A redirection at the start of a text: the rest of the text, or `None` where its target is
     /// the word that comes next.
     fn redirection<'t>(
         &mut self,

@@ -1,5 +1,5 @@
 //! Reads lines of which nothing is left to the shell: commands with known words, joined by
-//! operators. Such a line can be judged command by command, and is written anew from what was
+//! operators. Such a line can be judged command by command, and is written again from what was
 //! judged: the shell gets no word to expand, and whatever this reader and the shell would
 //! understand differently cannot happen.
 
@@ -93,7 +93,7 @@ pub fn read_plain(
     (!writer.line.0.is_empty()).then_some(writer.line)
 }
 
-/// What stands at a place of the line.
+/// A part of the line that was read as words.
 #[derive(Clone, Copy)]
 enum Hole<'s> {
     Word(&'s Simple),
@@ -137,7 +137,7 @@ fn read_tokens<'s>(line: &str, script: &'s Script, is_bash: bool) -> Option<Vec<
     Some(reader.tokens)
 }
 
-/// Writes a line anew, following the folders it may be in.
+/// Writes a line again, following the folders it may be in.
 struct PlainWriter<'a> {
     scene: PolicyContext<'a>,
     has_groups: bool,
@@ -164,7 +164,7 @@ impl<'a> PlainWriter<'a> {
             },
             Token::Redirect(text) => match (&mut self.open, self.line.0.last_mut()) {
                 (Some(open), _) => open.redirects.push_str(&format!(" {text}")),
-                // Behind a form.
+                // After a form.
                 (None, Some(PlainPart::Text(group))) if group.ends_with([')', '}']) => {
                     group.push_str(&format!(" {text}"));
                 }

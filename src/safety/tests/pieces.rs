@@ -3,7 +3,7 @@
 use proptest::sample::select;
 
 use super::*;
-use crate::{Launch, ScriptPart, suggest_grants};
+use crate::{Launch, ShellScriptPart, suggest_grants};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{ApprovalMode, SandboxStatus};
 use avocet_core::text::quote_visible;
@@ -30,9 +30,9 @@ fn launch_of(line: &str) -> Launch {
 /// What the shell is given, without what is added to the commands.
 fn script_of(line: &str) -> String {
     let script = launch_of(line).script.unwrap_or_default();
-    let part = |part: &ScriptPart| match part {
-        ScriptPart::Text(text) => text.clone(),
-        ScriptPart::Command(command) => {
+    let part = |part: &ShellScriptPart| match part {
+        ShellScriptPart::Text(text) => text.clone(),
+        ShellScriptPart::Command(command) => {
             let words = std::iter::once(&command.program).chain(&command.args);
             let words: Vec<&str> = words.map(String::as_str).collect();
             format!("{}<{}>{}", command.sets, words.join("|"), command.redirects)

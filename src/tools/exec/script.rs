@@ -1,4 +1,4 @@
-//! Writes the line that a shell is given where nobody is asked about it: the words that were
+//! Writes the line that a shell is given where it runs without a question: the words that were
 //! judged, in quotes, with what makes each command harmless. The shell reads no file at its
 //! start, whatever the step's own options say.
 
@@ -7,35 +7,35 @@ use std::path::Path;
 
 use super::environment::Variables;
 use super::git;
-use super::spawn::LaunchPlan;
 use avocet_core::text::quote_visible;
-use avocet_safety::{Assessment, ScriptCommand, ScriptPart, ShellScript};
+use avocet_safety::{ShellScript, ShellScriptCommand, ShellScriptPart};
 
-/// Gives the shell of a step its line. Reads the settings of repositories, so it is done where
-/// waiting is allowed; if that broke off, nothing is run.
-pub(super) async fn give(mut plan: LaunchPlan, judged: &Assessment) -> LaunchPlan {
-    let Some(script) = judged.launch.script.clone() else { return plan };
-    let variables = plan.variables.clone();
+/// The arguments of the shell of a step that is given a script. Reads the settings of
+/// repositories, so it is done where waiting is allowed; if that broke off, nothing is run.
+pub(super) async fn shell_args(
+    script: ShellScript,
+    shell: &Path,
+    variables: Variables,
+) -> Vec<OsString> {
     let written = tokio::task::spawn_blocking(move || write(&script, &variables)).await;
     let line = written.unwrap_or_else(|_| "exit 1".to_owned());
-    let is_bash = plan.path.file_name().is_some_and(|name| name == "bash");
+    let is_bash = shell.file_name().is_some_and(|name| name == "bash");
     // Without these bash reads the user's files where its input looks like that of a login.
     let quiet = ["--noprofile", "--norc"].iter().filter(|_| is_bash);
-    plan.args = quiet.map(OsString::from).collect();
-    plan.args.extend(["-c".into(), line.into()]);
-    plan
+    let quiet = quiet.map(OsString::from);
+    quiet.chain(["-c".into(), line.into()]).collect()
 }
 
 fn write(script: &ShellScript, variables: &Variables) -> String {
-    let part = |part: &ScriptPart| match part {
-        ScriptPart::Text(text) => text.clone(),
-        ScriptPart::Command(command) => write_command(command, variables),
+    let part = |part: &ShellScriptPart| match part {
+        ShellScriptPart::Text(text) => text.clone(),
+        ShellScriptPart::Command(command) => write_command(command, variables),
     };
     script.0.iter().map(part).collect()
 }
 
-fn write_command(command: &ScriptCommand, variables: &Variables) -> String {
-    let ScriptCommand { program, args, cwd, launch, sets, redirects, .. } = command;
+fn write_command(command: &ShellScriptCommand, variables: &Variables) -> String {
+    let ShellScriptCommand { program, args, cwd, launch, sets, redirects, .. } = command;
     let mut given = launch.arguments(args);
     let mut line = sets.clone();
     if let Some(first) = launch.git {
@@ -62,7 +62,7 @@ fn git_settings(folder: &Path, variables: &Variables) -> String {
     set.collect()
 }
 
-/// In quotes whatever it is, so that it is no word of the grammar.
+/// In quotes whatever it is, so that it is never a word of the grammar.
 fn quote(word: &str) -> String {
     let quoted = quote_visible(word);
     if quoted.starts_with('\'') { quoted } else { format!("'{quoted}'") }

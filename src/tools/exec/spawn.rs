@@ -45,10 +45,10 @@ pub(super) enum ChildStreams {
 }
 
 /// The complete description of the child to start.
-pub(super) struct LaunchPlan {
-    pub path: PathBuf,
-    pub args: Vec<OsString>,
-    pub variables: Variables,
+struct LaunchPlan {
+    path: PathBuf,
+    args: Vec<OsString>,
+    variables: Variables,
     cwd: PathBuf,
     streams: ChildStreams,
     /// It runs in its temporary folder, which is empty.
@@ -102,8 +102,8 @@ pub(super) async fn start(
     if is_piece {
         plan.use_bash();
     }
-    if launch.script.is_some() {
-        plan = script::give(plan, judged).await;
+    if let Some(script) = launch.script.clone() {
+        plan.args = script::shell_args(script, &plan.path, plan.variables.clone()).await;
     } else if matches!(care, EnvironmentKind::Automatic)
         && matches!(judged.step.work, StepAction::Exec { .. })
     {
