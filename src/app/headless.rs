@@ -17,7 +17,6 @@ use avocet_config::extensions::{ExtensionFileKind, ExtensionSet, expand};
 use avocet_config::{ConfigDiagnostic, ConfigError};
 use avocet_core::i18n::{
     Localize, LocalizedText, cli as words, library as w, model as model_words,
-    session as session_words,
 };
 use avocet_core::prompt::input::{self as line, Intent};
 use avocet_core::protocol::{Notice, Op, Prompt, PromptPart};

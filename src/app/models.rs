@@ -14,7 +14,7 @@ use avocet_config::edit::{self, EditError};
 use avocet_config::{Connection, Environment, FallbackTarget, ProviderSetting};
 use avocet_core::deadline::with_timeout;
 use avocet_core::i18n::model::not_connected;
-use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::i18n::{Lang, Localize, LocalizedText};
 use avocet_core::protocol::{HOSTED, Mode, ModelOffer, ModelOverride, Provider};
 use avocet_model::{
     Auto, BuildModel, CapabilitiesOf, DescribedModel, Endpoint, Guide, HttpModel, LOCAL, LateKey,

@@ -254,7 +254,7 @@ mod tests {
             format!("Write <tool_call>{JSON}</tool_call> and it runs."),
             format!("Like this:\n```\n<tool_call>{JSON}</tool_call>\n```"),
             format!("Like this:\n```json\n{JSON}\n```"),
-            format!("Like this:\n```tool_code\nexec(program='ls')\n```"),
+            "Like this:\n```tool_code\nexec(program='ls')\n```".to_owned(),
             format!("Like this:\n~~~\n<tool_call>{JSON}</tool_call>"),
             format!("Like this:\n\n    <tool_call>{JSON}</tool_call>"),
             format!("It says:\n> <tool_call>{JSON}</tool_call>"),
