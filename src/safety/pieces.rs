@@ -65,8 +65,16 @@ pub fn judge(
     });
     let pieces: Option<Vec<JudgedPiece>> =
         commands.map(|command| JudgedPiece::judge(command, ground, judge_piece)).collect();
-    Some(JudgedLine { line, pieces: pieces?, arg })
+    let pieces = pieces?;
+    let length: usize = pieces.iter().map(JudgedPiece::length).sum();
+    (length <= MOST_LENGTH).then_some(JudgedLine { line, pieces, arg })
 }
+
+/// How long the words of a line may be with all that is added to them: the system takes no
+/// argument of more than 128 KiB.
+const MOST_LENGTH: usize = 80 * 1024;
+/// What a git is given in front of it, about.
+const GIT_SETTINGS: usize = 4 * 1024;
 
 impl JudgedPiece {
     /// In every folder it may run in; they must not make a difference.
@@ -99,6 +107,16 @@ impl JudgedPiece {
         let is_kept = command.shown.is_none() || plain;
         let text = command.text.clone();
         is_kept.then_some(JudgedPiece { text, judged, is_allowed })
+    }
+
+    fn length(&self) -> usize {
+        let Launch { inserted, git, .. } = &self.judged.launch;
+        let added: usize = inserted.iter().map(|(_, word)| word.len() + 3).sum();
+        let args: usize = match &self.judged.step.work {
+            StepAction::Exec { args, .. } => args.iter().map(|arg| arg.len() + 3).sum(),
+            StepAction::Shell { .. } | StepAction::Tool { .. } => 0,
+        };
+        added + args + if git.is_some() { GIT_SETTINGS } else { 0 }
     }
 
     fn runs(&self) -> bool {

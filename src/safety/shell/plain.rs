@@ -67,9 +67,11 @@ pub fn read_plain(
     folder: &Path,
     scene: PolicyContext<'_>,
 ) -> Option<PlainLine> {
+    if line.len() > MOST_LINE {
+        return None;
+    }
     let script = parse(line);
-    let known = line.len() <= MOST_LINE
-        && script.opaque.is_none()
+    let known = script.opaque.is_none()
         && script.functions.is_empty()
         && !script.commands.is_empty()
         && script.commands.len() <= MOST_COMMANDS;
@@ -160,7 +162,10 @@ impl<'a> PlainWriter<'a> {
             Token::Command(simple) => match &self.open {
                 Some(open) if std::ptr::eq(open.simple, *simple) => {}
                 Some(_) => return None,
-                None => self.open = Some(OpenPlain { simple, redirects: String::new() }),
+                None => {
+                    self.folders.start_command(simple.seat.after);
+                    self.open = Some(OpenPlain { simple, redirects: String::new() });
+                }
             },
             Token::Redirect(text) => match (&mut self.open, self.line.0.last_mut()) {
                 (Some(open), _) => open.redirects.push_str(&format!(" {text}")),
@@ -218,7 +223,6 @@ impl<'a> PlainWriter<'a> {
     /// Ends the open command; `is_piped`: what it writes goes to another one.
     fn close(&mut self, is_piped: bool) -> Option<()> {
         let Some(OpenPlain { simple, redirects }) = self.open.take() else { return Some(()) };
-        self.folders.start_command(simple.seat.after);
         let certain = match simple.seat.after {
             Joint::Next => true,
             Joint::And => self.certain,

@@ -377,3 +377,11 @@ fn a_line_that_was_approved_runs_as_it_is() {
     let Verdict::Ask(held) = line_verdict("ls && npm test") else { panic!("it asks") };
     assert!(held.approve().assessment().launch.script.is_none());
 }
+
+#[test]
+fn a_line_that_would_be_longer_than_the_system_takes_asks() {
+    let line = |count: usize| vec!["rg foo src"; count].join("; ");
+    assert_eq!(line_tier(&line(3)), Tier::L0);
+    assert_eq!(line_tier(&line(60)), Tier::L1);
+    assert!(line_tier(&"x".repeat(300 * 1024)) > Tier::L0);
+}
