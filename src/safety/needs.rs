@@ -12,8 +12,8 @@ pub enum GuardedFiles {
     /// Those that others follow by themselves.
     #[default]
     Followed,
-    /// These and the files of builds, since a rule runs builds without a question; but not those
-    /// that this command is made to change. Empty: it is more than one command.
+    /// These and the files of builds, because a rule runs builds without a question, except for
+    /// those that this command is made to change. Empty: there is more than one command.
     FollowedAndBuilds { command: String },
     /// The settings and hooks of repositories: the others come with a branch.
     Repositories,

@@ -136,7 +136,7 @@ impl Needs {
     }
 }
 
-/// The command as the table of those that change builds names it.
+/// The name of the command in the table of those that change files of builds.
 fn command_name(direct: &Option<CommandRule>, work: &StepAction) -> String {
     match (direct, work) {
         (Some(rule), _) => rule.full.clone(),

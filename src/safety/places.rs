@@ -400,5 +400,5 @@ pub fn places_of(rows: &'static [PlaceRow]) -> impl Iterator<Item = UserPath> {
 /// Every variable that moves one of the places.
 pub fn variables() -> impl Iterator<Item = &'static str> {
     let all = lists().into_iter().flat_map(|(_, rows)| places_of(rows));
-    all.map(|place| place.variable).filter(|name| !name.is_empty())
+    all.chain(places_of(REFRESHED)).map(|place| place.variable).filter(|name| !name.is_empty())
 }

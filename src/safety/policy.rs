@@ -8,7 +8,7 @@ use avocet_core::i18n::{LocalizedText, safety as words};
 use avocet_core::protocol::{ApprovalMode, Effect, SandboxDenial, SandboxStatus, StepAction};
 use avocet_core::text::{quote_visible, short_name};
 
-use super::{Machine, Workspace, tools};
+use super::{Machine, Workspace};
 
 /// The user's settings, as data. Project settings may only make it stricter.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +64,8 @@ impl Default for Policy {
     }
 }
 
-/// Programs that change files and run nothing.
-const PLAIN: &[&str] = &["mkdir", "touch", "rmdir", "cp", "mv"];
+/// Programs and tools that change files and run nothing.
+const PLAIN: &[&str] = &["file.write", "file.edit", "mkdir", "touch", "rmdir", "cp", "mv"];
 
 /// What happens to a program that is not on the allow-list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,10 +178,7 @@ impl Policy {
     /// way of a hook.
     pub(super) fn runs_builds_unasked(&self) -> bool {
         let granted = self.granted.iter().map(|grant| &grant.rule);
-        self.allowed.iter().chain(granted).any(|rule| {
-            let name = rule.program.as_str();
-            !tools::REMEMBERED.contains(&name) && !PLAIN.contains(&short_name(name))
-        })
+        self.allowed.iter().chain(granted).any(|rule| !PLAIN.contains(&short_name(&rule.program)))
     }
 
     /// Whether the user's settings make a question of this refusal.

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
@@ -100,16 +101,19 @@ pub fn listed_as(folder: Option<&str>, name: &str) -> Option<SteeredBy> {
         .or_else(|| of_pattern().map(|(reader, _)| *reader))
 }
 
-/// Whether a file below the workspace says what a build or a test runs, and nothing else follows
-/// it. What a build makes is none.
+/// Whether a file below the workspace only says what a build or a test runs.
 pub fn is_build_file(path: &Path) -> bool {
-    let names: Vec<Cow<'_, str>> = path.iter().map(std::ffi::OsStr::to_string_lossy).collect();
+    let names: Vec<Cow<'_, str>> = path.iter().map(OsStr::to_string_lossy).collect();
     let above = std::iter::once(None).chain(names.iter().map(|name| Some(&**name)));
     let mut readers = above.zip(&names).filter_map(|(folder, name)| listed_as(folder, name));
-    let is_output = |name: &Cow<'_, str>| OUTPUTS.iter().any(|own| matches_name(own, name));
-    readers.next() == Some(Tools)
-        && readers.all(|reader| reader == Tools)
-        && !names.iter().rev().skip(1).any(is_output)
+    readers.next() == Some(Tools) && readers.all(|reader| reader == Tools)
+}
+
+/// Whether a build made it.
+pub fn is_build_output(path: &Path) -> bool {
+    let is_output =
+        |name: &OsStr| OUTPUTS.iter().any(|own| matches_name(own, &name.to_string_lossy()));
+    path.parent().is_some_and(|above| above.iter().any(is_output))
 }
 
 /// Folders of what builds make.
@@ -324,14 +328,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_builds_alone_follow_and_do_not_make_is_a_file_of_a_build() {
-        for path in ["Makefile", "web/package.json", "a/.cargo/config.toml", "build/Makefile"] {
-            let inside = !path.starts_with("build");
-            assert_eq!(is_build_file(Path::new(path)), inside, "{path}");
+    fn only_what_builds_alone_follow_is_a_file_of_a_build() {
+        for path in ["Makefile", "web/package.json", "a/.cargo/config.toml", "dist/Makefile"] {
+            let path = Path::new(path);
+            assert!(is_build_file(path), "{path:?}");
+            assert_eq!(is_build_output(path), path.starts_with("dist"), "{path:?}");
         }
-        for path in
-            [".vscode/package.json", ".git/config", "AGENTS.md", "src/lib.rs", "dist/package.json"]
-        {
+        for path in [".vscode/package.json", ".git/config", "AGENTS.md", "src/lib.rs"] {
             assert!(!is_build_file(Path::new(path)), "{path}");
         }
     }

@@ -323,3 +323,15 @@ fn the_example_scripts_load_as_tools_and_roles_where_they_are_meant_as_such() {
     let names = library.paths(&bench.work());
     assert_eq!(names.len(), EXAMPLES.iter().map(|example| example.files.len()).sum::<usize>());
 }
+
+#[test]
+fn help_has_a_page_about_the_sandbox_in_both_languages() {
+    let bench = TestDir::new();
+    let help = |lang: &str| {
+        let ran = bench.command(&["help", "sandbox"]).env("LANG", lang).output().unwrap();
+        assert!(ran.status.success(), "{}", err(&ran));
+        out(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(help("en_US.UTF-8").contains("can run anything outside"));
+    assert!(help("zh_CN.UTF-8").contains("沙箱不限制的内容"));
+}

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -354,6 +356,35 @@ async fn files_beside_sockets_of_other_programs_are_closed() {
     assert_eq!(seen.stdout, "done\n", "{}", seen.stderr);
 }
 
+/// What the README says of sockets that have a path, tried with real ones.
+#[tokio::test]
+async fn of_sockets_outside_only_those_with_a_path_are_reached_by_code_that_has_the_network() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    if !Path::new("/usr/bin/python3").exists() {
+        return skip(Reason::NotInstalled("python3"));
+    }
+    let path = wall.at("outside.socket");
+    let _listener = UnixListener::bind(&path).unwrap();
+    let name = format!("avocet-test-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let _abstract = UnixListener::bind_addr(&address).unwrap();
+    let code = |address: &str| {
+        format!(
+            "import socket\ntry:\n  socket.socket(socket.AF_UNIX).connect({address})\n  print('reached')\nexcept OSError:\n  print('closed')\n"
+        )
+    };
+    wall.write(
+        &wall.workspace().join("path.py"),
+        &code(&format!("{:?}", path.display().to_string())),
+    );
+    wall.write(&wall.workspace().join("abstract.py"), &code(&format!("'\\0{name}'")));
+    let by_name = if restricts_signals() { "closed\n" } else { "reached\n" };
+    for (script, expected) in [("path.py", "reached\n"), ("abstract.py", by_name)] {
+        let seen = wall.run(&["python3", script]).await;
+        assert_eq!(seen.stdout, expected, "{script}: {}", seen.stderr);
+    }
+}
+
 #[tokio::test]
 async fn terminals_devices_and_other_processes_stay_closed() {
     let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
@@ -396,11 +427,14 @@ async fn signals_reach_only_the_steps_own_processes() {
         ))
         .await;
     assert!(seen.stdout.contains("done"), "{}", seen.stdout);
-    // Kernels before 6.12 cannot restrict signals.
+    assert_eq!(seen.stdout.contains("REACHED"), !restricts_signals());
+}
+
+/// Kernels before 6.12 restrict neither signals nor sockets without a path.
+fn restricts_signals() -> bool {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     let mut numbers = release.split(['.', '-']).map_while(|part| part.trim().parse::<u32>().ok());
-    let version = (numbers.next().unwrap(), numbers.next().unwrap());
-    assert_eq!(seen.stdout.contains("REACHED"), version < (6, 12), "{release}");
+    (numbers.next().unwrap(), numbers.next().unwrap()) >= (6, 12)
 }
 
 #[tokio::test]

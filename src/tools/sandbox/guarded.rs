@@ -80,7 +80,7 @@ pub(super) fn begin(
     guarded: GuardedFiles,
 ) -> (FileGuard, PutBack) {
     let mut running = state.lock();
-    // What was changed meanwhile is by a step that was not made for it.
+    // A step that still runs may have changed them.
     let put_back = running.put_back(&*find, &GuardedFiles::Followed);
     if guarded != GuardedFiles::Nothing || running.count > 0 {
         running.begin(&*find, roots, named);
@@ -151,7 +151,7 @@ impl RunningSteps {
         }
     }
 
-    /// `also`: what was read before, which may be beyond the bounds by now.
+    /// `also`: files that were read before and may exceed the bounds by now.
     fn read<'a>(
         &self,
         find: &dyn Fn(&Path) -> Vec<PathBuf>,
@@ -163,7 +163,7 @@ impl RunningSteps {
                 reader.add_repository(root, DEPTH);
             }
             let mut found = find(root);
-            // Those of builds can be many: the outermost ones count.
+            // There may be many build files: the outermost ones count.
             found.sort_by_cached_key(|path| (self.is_build_file(path), path.components().count()));
             let last = found.partition_point(|path| !self.is_build_file(path)) + MOST_FILES;
             found.iter().take(last).for_each(|path| reader.add_found(path));
@@ -203,13 +203,13 @@ impl RunningSteps {
         done
     }
 
-    /// Whether a step that is guarded so may not change a file.
+    /// Whether a step may not change a file.
     fn guards(&self, path: &Path, guarded: &GuardedFiles) -> bool {
         is_in_repository(path)
             || !self.is_named(path)
                 && match guarded {
                     GuardedFiles::Nothing => false,
-                    // What is in none of them did not come with a branch.
+                    // A branch brings files of its repository only.
                     GuardedFiles::Repositories => !is_versioned(self.root_of(path)),
                     GuardedFiles::Followed => !self.is_build_file(path),
                     GuardedFiles::FollowedAndBuilds { command } => {
@@ -221,19 +221,23 @@ impl RunningSteps {
     }
 
     fn is_build_file(&self, path: &Path) -> bool {
-        let inside = path.strip_prefix(self.root_of(path)).unwrap_or(path);
-        steering::is_build_file(inside)
+        steering::is_build_file(self.inside(path))
     }
 
-    /// Whether it is one that was there, or lies beside such a one or in the root: what is laid out
-    /// in a new folder, or built in one, is no file of a build that a rule runs.
+    fn inside<'a>(&'a self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(self.root_of(path)).unwrap_or(path)
+    }
+
+    /// Whether it existed, or is next to a file that did or in the root: no rule runs the build of a
+    /// project that was just created.
     fn is_of_known_build(&self, path: &Path) -> bool {
         let mut above = path.ancestors().skip(1).take(2);
-        self.files.contains_key(path)
+        let is_known = self.files.contains_key(path)
             || above.any(|folder| {
                 self.roots.iter().any(|root| root == folder)
                     || self.files.keys().any(|known| known.parent() == Some(folder))
-            })
+            });
+        is_known && !steering::is_build_output(self.inside(path))
     }
 
     fn is_named(&self, path: &Path) -> bool {
