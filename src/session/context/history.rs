@@ -20,14 +20,15 @@ mod past;
 /// The version of the saved form.
 pub const VERSION: u32 = 1;
 
-/// Maximum number of stored turns; a request uses fewer. And of digests in a request: those before
-/// the turns that are repeated, which hold as many results, are stored as well.
+/// Maximum number of stored turns; a request uses fewer. And of digests in a request, and of steps in
+/// the turns that are repeated after them: the digests of both are stored.
 const TURNS: usize = 200;
 pub const DIGESTS: usize = 3;
-const STORED_DIGESTS: usize = 2 * DIGESTS;
+const REPEATED_STEPS: usize = 6;
+const STORED_DIGESTS: usize = DIGESTS + REPEATED_STEPS;
 
-/// Maximum size of a turn that is repeated in the JSON dialect, in bytes.
-pub(super) const REPEATED: usize = 6 * 1024;
+/// Maximum size of all turns that are repeated in the JSON dialect, in bytes.
+pub(super) const REPEATED: usize = 12 * 1024;
 
 /// Maximum size of one message of a finished turn, in bytes.
 const MESSAGE: usize = 12 * 1024;
@@ -250,7 +251,7 @@ impl TurnRecord {
     /// room than the digests of its results is repeated.
     pub fn keep_short_messages(&mut self, sent: &[Message]) {
         let is_answered = sent.last().is_some_and(|last| last.role == Role::Assistant);
-        let is_short = sent.iter().map(Message::len).sum::<usize>() <= REPEATED;
+        let is_short = sent.iter().map(Message::len).sum::<usize>() <= REPEATED / 2;
         let has_few_steps = (1..=DIGESTS).contains(&self.steps.len());
         if is_answered && is_short && has_few_steps && self.images.is_empty() {
             self.repeated = sent.to_vec();

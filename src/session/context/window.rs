@@ -199,7 +199,7 @@ pub(super) fn leading_messages(
 
 /// The first turn that is repeated as it was sent: where there is little room, all are short.
 fn first_repeated(history: &History, bounds: Bounds) -> usize {
-    history.first_repeated(bounds.room.fraction(16).bytes.min(REPEATED))
+    history.first_repeated(bounds.room.fraction(8).bytes.min(REPEATED))
 }
 
 /// The latest digests of the turns that are not repeated with their results. They stand after those

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{DIGESTS, History, HistoryMessage, PastTurn};
+use super::{History, HistoryMessage, PastTurn, REPEATED_STEPS};
 use avocet_core::protocol::reply::with_wire_names;
 use avocet_core::protocol::{Dialect, Image, Message};
 
@@ -132,21 +132,20 @@ impl History {
         past.to_messages(Dialect::Json, at + 1 == self.recent.len())
     }
 
-    /// The first of the latest turns that the JSON dialect repeats as they were sent, of at most
-    /// this many bytes each; their number if there is none. They have as many results as there are
-    /// digests in a request. When one more turn does not fit, all before it take their short form at
-    /// once, so that the beginning of requests seldom changes.
-    pub(in crate::context) fn first_repeated(&self, longest: usize) -> usize {
-        let (mut first, mut steps) = (0, 0);
+    /// The first of the latest turns that the JSON dialect repeats as they were sent, in at most this
+    /// many bytes; their number if there is none. When one more turn does not fit, all before it take
+    /// their short form at once, so that the beginning of requests seldom changes.
+    pub(in crate::context) fn first_repeated(&self, most: usize) -> usize {
+        let (mut first, mut steps, mut bytes) = (0, 0, 0);
         for (at, past) in self.recent.iter().enumerate() {
-            let bytes: usize = past.repeated.iter().map(Message::len).sum();
-            let own = past.steps();
-            if own > 0 && (bytes == 0 || bytes > longest) {
-                (first, steps) = (at + 1, 0);
-            } else if steps + own > DIGESTS {
-                (first, steps) = (at, own);
+            let own_bytes: usize = past.repeated.iter().map(Message::len).sum();
+            let own_steps = past.steps();
+            if own_steps > 0 && (own_bytes == 0 || own_bytes > most) {
+                (first, steps, bytes) = (at + 1, 0, 0);
+            } else if steps + own_steps > REPEATED_STEPS || bytes + own_bytes > most {
+                (first, steps, bytes) = (at, own_steps, own_bytes);
             } else {
-                steps += own;
+                (steps, bytes) = (steps + own_steps, bytes + own_bytes);
             }
         }
         first
