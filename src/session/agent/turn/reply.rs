@@ -387,7 +387,7 @@ impl Turn {
     }
 }
 
-/// A call that gives one value in place of its arguments gets the object that it means.
+/// Wraps a bare value in the object of arguments that the tool expects.
 fn mend_arguments(block: &mut ContentBlock) {
     let ContentBlock::ToolCall(call) = block else { return };
     let field = safety::tools::sole_field(&tool_name(&call.name));

@@ -1,4 +1,4 @@
-//! The messages of a past turn, as they are sent again.
+//! Builds the messages of past turns.
 
 use serde_json::json;
 
@@ -78,7 +78,7 @@ impl PastTurn {
         sent.max(lines + self.images.len() * Image::WEIGHT)
     }
 
-    /// The number of its steps, as far as they are listed.
+    /// The number of listed steps.
     fn steps(&self) -> usize {
         let ran = self.messages.iter().map(|line| match line {
             HistoryMessage::User { .. } => 0,
@@ -119,7 +119,7 @@ impl PastTurn {
 }
 
 impl History {
-    /// The messages of the turn at this place in the JSON dialect.
+    /// The messages of the turn at this index in the JSON dialect.
     pub(in crate::context) fn short_messages(
         &self,
         at: usize,
@@ -132,9 +132,9 @@ impl History {
         past.to_messages(Dialect::Json, at + 1 == self.recent.len())
     }
 
-    /// The first of the latest turns that the JSON dialect repeats as they were sent, in at most this
-    /// many bytes; their number if there is none. When one more turn does not fit, all before it take
-    /// their short form at once, so that the beginning of requests seldom changes.
+    /// The index of the first turn that the JSON dialect repeats verbatim, in at most this many bytes.
+    /// When a turn exceeds a limit, all earlier ones change to their short form at once, so that most
+    /// requests begin with the previous one.
     pub(in crate::context) fn first_repeated(&self, most: usize) -> usize {
         let (mut first, mut steps, mut bytes) = (0, 0, 0);
         for (at, past) in self.recent.iter().enumerate() {
