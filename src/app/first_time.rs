@@ -1,4 +1,4 @@
-//! What is said only once on this machine.
+//! Notices that are shown only once on a machine.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn is_first_time(folder: &Path, name: &str) -> bool {
     !noted.is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
 }
 
-/// Offers the command that seems to check this project, once for each folder.
+/// Offers a guessed check command for this project, once per folder.
 pub fn check_offer(startup: &Startup, world: &dyn Machine) -> Option<Notice> {
     if !startup.trusted || !startup.loaded.settings.check.is_empty() {
         return None;

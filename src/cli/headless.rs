@@ -226,7 +226,6 @@ impl<'a> HeadlessTurn<'a> {
             Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.has_user => {
                 vec![]
             }
-            // What became of it is the answer.
             Event::Notice(it) if it.topic == Topic::NotCompressed => {
                 self.answer_with(&it.say);
                 self.finish_with_answer()

@@ -56,7 +56,7 @@ pub struct LiveSettings {
     pub find_scripts: FindScripts,
     pub doctor: Doctor,
     pub platforms: DescribePlatforms,
-    /// What is wrong with the files, and what the user can set.
+    /// Problems in the files, and suggestions.
     pub notices: Vec<Notice>,
 }
 

@@ -73,7 +73,7 @@ impl ToolchainDirs {
             if !folder.is_absolute() || executable(&folder.join(name)).is_none() {
                 continue;
             }
-            // The system's own Python is no environment.
+            // The Python of the system is not an environment.
             let is_trusted = fs::canonicalize(folder).is_ok_and(|folder| is_trusted(&folder));
             let is_install: fn(&Path) -> bool =
                 if is_trusted { |_: &Path| false } else { is_python_install };
@@ -135,8 +135,8 @@ fn is_venv(folder: &Path) -> bool {
     named && (python || beside("conda-meta").is_some_and(|meta| meta.is_dir()))
 }
 
-/// `bin` with an interpreter beside its library: where pyenv, conda, uv and the like of another
-/// home, `/opt` or `/tmp` install one.
+/// A `bin` folder with Python and its library: an installation by pyenv, conda or uv in another home,
+/// in `/opt` or in `/tmp`.
 fn is_python_install(folder: &Path) -> bool {
     let interpreter = folder.ends_with("bin") && executable(&folder.join("python3")).is_some();
     interpreter && folder.parent().is_some_and(|parent| parent.join("lib").is_dir())

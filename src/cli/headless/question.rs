@@ -1,4 +1,4 @@
-//! Answers the questions of a turn that nobody watches, by its options.
+//! Answers questions of a headless turn according to its options.
 
 use super::super::headless_effect::{
     HeadlessEffect, StderrLine, decide, not_asked, notice, pause_hint, template_command_line,

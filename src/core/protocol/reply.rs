@@ -79,9 +79,9 @@ pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
     decode::call(&tool_name(&call.name), &input)
 }
 
-/// The arguments of a call that gives one value where an object belongs, as the object that has it
-/// in this field: a whole patch, a line, a path, or the object once more as a string. A text that is
-/// not quoted has no end of its own, so it counts only if it is a patch.
+/// Some models send a bare value instead of an object of arguments: a whole patch, a command line, a
+/// path, or the object encoded as a string. Returns the object that puts the value in `field`. A text
+/// without quotes may have been cut off, so only a complete patch counts.
 pub fn object_arguments(arguments: &str, field: &str) -> Option<String> {
     let arguments = arguments.trim();
     let value = match serde_json::from_str::<Value>(arguments) {

@@ -346,8 +346,8 @@ fn fields(name: &str) -> Option<&'static [FieldRow]> {
     all.find(|(known, _)| *known == name).map(|(_, fields)| fields)
 }
 
-/// The field that is meant by a call which gives one value in place of its arguments: the only one
-/// that is required, or the first if none is.
+/// The field for a call that sends a bare value instead of its arguments: the only required field, or
+/// the first field if none is required.
 pub fn sole_field(name: &str) -> Option<&'static str> {
     match name {
         "exec" | "shell" | "job.start" => return Some("command"),

@@ -463,8 +463,8 @@ impl Turn {
         goes_on
     }
 
-    /// Why the steps that were approved together with this one do not run: it failed, and the user
-    /// approved a commit, say, after tests that pass.
+    /// A reason to skip the other steps of a batch approval because this one failed: the user who
+    /// approved tests and a commit expected the tests to pass.
     fn failed_approval(&self, seen: &Observation) -> Option<LocalizedText> {
         let is_approved = !self.batch.preapproved.is_empty() && seen.risk.tier > Tier::L0;
         let has_failed = seen.exit_code.is_some_and(|code| code != 0);
@@ -509,7 +509,7 @@ impl Turn {
         self.skip(rest, &why.into(), scene);
     }
 
-    /// Skips the steps that only the approval of several runs. The others run as they would.
+    /// Skips the steps that run only because of a batch approval.
     fn skip_approved(&mut self, why: &LocalizedText, scene: PolicyContext<'_>) {
         let todo = std::mem::take(&mut self.batch.todo);
         let (skipped, rest) = todo.into_iter().partition(|step| self.batch.preapproved.needs(step));

@@ -20,14 +20,16 @@ mod past;
 /// The version of the saved form.
 pub const VERSION: u32 = 1;
 
-/// Maximum number of stored turns; a request uses fewer. And of digests in a request: those before
-/// the turns that are repeated, which hold as many results, are stored as well.
+/// Maximum number of stored turns; a request uses fewer.
 const TURNS: usize = 200;
+/// Maximum number of digests in a request, and of steps in the repeated turns after them. Digests of
+/// both are stored.
 pub const DIGESTS: usize = 3;
-const STORED_DIGESTS: usize = 2 * DIGESTS;
+const REPEATED_STEPS: usize = 6;
+const STORED_DIGESTS: usize = DIGESTS + REPEATED_STEPS;
 
-/// Maximum size of a turn that is repeated in the JSON dialect, in bytes.
-pub(super) const REPEATED: usize = 6 * 1024;
+/// Maximum total size of the turns that the JSON dialect repeats verbatim, in bytes.
+pub(super) const REPEATED: usize = 12 * 1024;
 
 /// Maximum size of one message of a finished turn, in bytes.
 const MESSAGE: usize = 12 * 1024;
@@ -82,8 +84,7 @@ pub struct PastTurn {
     /// The messages as they were sent, if the model called tools; until a compaction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) sent: Vec<Message>,
-    /// The messages as they were sent in the JSON dialect, if they are few and short; while it is
-    /// one of the latest.
+    /// The messages as sent in the JSON dialect, for a short turn that is among the latest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) repeated: Vec<Message>,
     /// The images of its first message, where `sent` has none.
@@ -143,7 +144,7 @@ pub struct TurnRecord {
     plan: Option<Vec<PlanItem>>,
     /// The messages as they were sent, in the tools dialect.
     sent: Vec<Message>,
-    /// The same in the JSON dialect.
+    /// The messages of a short turn in the JSON dialect.
     repeated: Vec<Message>,
     images: Vec<Image>,
 }
@@ -246,11 +247,11 @@ impl TurnRecord {
         self.sent = sent;
     }
 
-    /// The same for the JSON dialect, whose past turns are short: only a turn that takes no more
-    /// room than the digests of its results is repeated.
+    /// Keeps the messages of a turn in the JSON dialect, if they are hardly longer than its digests
+    /// would be.
     pub fn keep_short_messages(&mut self, sent: &[Message]) {
         let is_answered = sent.last().is_some_and(|last| last.role == Role::Assistant);
-        let is_short = sent.iter().map(Message::len).sum::<usize>() <= REPEATED;
+        let is_short = sent.iter().map(Message::len).sum::<usize>() <= REPEATED / 2;
         let has_few_steps = (1..=DIGESTS).contains(&self.steps.len());
         if is_answered && is_short && has_few_steps && self.images.is_empty() {
             self.repeated = sent.to_vec();

@@ -197,13 +197,13 @@ pub(super) fn leading_messages(
     out
 }
 
-/// The first turn that is repeated as it was sent: where there is little room, all are short.
+/// The first turn that is repeated verbatim; small windows allow fewer bytes.
 fn first_repeated(history: &History, bounds: Bounds) -> usize {
-    history.first_repeated(bounds.room.fraction(16).bytes.min(REPEATED))
+    history.first_repeated(bounds.room.fraction(8).bytes.min(REPEATED))
 }
 
-/// The latest digests of the turns that are not repeated with their results. They stand after those
-/// turns, and change only when they do.
+/// The latest digests of turns in their short form. They come after those turns and change only when
+/// those turns do.
 pub(super) fn results_part(
     parts: RequestParts<'_>,
     bounds: Bounds,
@@ -304,7 +304,7 @@ fn newest_texts(
     Some(format!("{title}\n{}", kept.join("\n")))
 }
 
-/// The latest turns that fit, whole turns only: those that are short, and those that are repeated.
+/// The latest whole turns that fit: those in short form, and those repeated verbatim.
 fn recent_turns(
     history: &History,
     bounds: Bounds,

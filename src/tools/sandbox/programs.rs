@@ -45,7 +45,7 @@ pub(super) fn startable(
     found
 }
 
-/// The interpreters of a script, and theirs: `.venv/bin/pytest` names `.venv/bin/python`.
+/// The interpreters of a script, followed recursively: `.venv/bin/pytest` names `.venv/bin/python`.
 pub(super) fn interpreters_of(program: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = vec![program.to_owned()];
     for depth in 0..MOST_DEPTH {

@@ -62,8 +62,8 @@ pub fn text_calls(text: &str) -> Option<(String, Vec<TextCall>)> {
     is_wrapping(rest).then(|| (words.to_owned(), calls))
 }
 
-/// Whether what follows these words is an example: in a block of code, in a quotation, or behind the
-/// sign that opens one.
+/// Whether the text before a call marks it as an example: a code block, a quotation, or an opening
+/// quotation mark.
 fn is_example(before: &str) -> bool {
     let is_in_block = ["```", "~~~"].iter().any(|fence| before.matches(fence).count() % 2 == 1);
     let line = before.rsplit('\n').next().unwrap_or_default();

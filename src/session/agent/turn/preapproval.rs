@@ -53,7 +53,7 @@ impl Preapproved {
         self.0.is_empty()
     }
 
-    /// True if a step runs because of the approval alone.
+    /// True if the step runs only because of the approval.
     pub fn needs(&self, step: &Step) -> bool {
         self.0.iter().any(|shown| shown.step == *step && shown.risk.tier > Tier::L0)
     }

@@ -116,13 +116,12 @@ impl Turn {
         {
             return self.handle_calls(ModelReply { blocks: calls, ..reply }, context);
         }
-        // With words around it, it is an example.
-        let is_alone = text.trim_start().starts_with(['{', '`', '<'])
-            && text.trim_end().ends_with(['}', '`', '>']);
-        if reply.cut.is_none() && is_alone {
+        if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
+            // Steps with words after them are an example.
+            let is_whole = text.trim_end().ends_with(['}', '`', '>']);
             match read(&text) {
                 ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, found }
-                    if !self.transcript.has_given(&text) =>
+                    if is_whole && !self.transcript.has_given(&text) =>
                 {
                     return self.handle_valid(parsed, found, context);
                 }
@@ -387,7 +386,7 @@ impl Turn {
     }
 }
 
-/// A call that gives one value in place of its arguments gets the object that it means.
+/// Wraps a bare value in the object of arguments that the tool expects.
 fn mend_arguments(block: &mut ContentBlock) {
     let ContentBlock::ToolCall(call) = block else { return };
     let field = safety::tools::sole_field(&tool_name(&call.name));

@@ -133,8 +133,8 @@ impl TurnMessages {
         &self.messages
     }
 
-    /// Whether a text stands in what the model was given in this turn, line numbers, fences and
-    /// white space aside: then the model quotes it.
+    /// Whether the model is quoting: the text occurs in a user message or a result of this turn,
+    /// ignoring line numbers, fences and white space.
     pub fn has_given(&self, text: &str) -> bool {
         let quoted = without_layout(text);
         let given = self.messages.iter().filter(|message| message.role == Role::User);
@@ -276,7 +276,7 @@ impl TurnMessages {
     }
 }
 
-/// A text without line numbers, lines that are only a fence, and white space.
+/// The text without line numbers, fence lines and white space.
 fn without_layout(text: &str) -> String {
     let is_fence = |line: &&str| {
         line.strip_prefix("```").is_some_and(|tag| tag.chars().all(|c| c.is_ascii_alphanumeric()))

@@ -1,8 +1,8 @@
-//! The messages of a past turn, as they are sent again.
+//! Builds the messages of past turns.
 
 use serde_json::json;
 
-use super::{DIGESTS, History, HistoryMessage, PastTurn};
+use super::{History, HistoryMessage, PastTurn, REPEATED_STEPS};
 use avocet_core::protocol::reply::with_wire_names;
 use avocet_core::protocol::{Dialect, Image, Message};
 
@@ -78,7 +78,7 @@ impl PastTurn {
         sent.max(lines + self.images.len() * Image::WEIGHT)
     }
 
-    /// The number of its steps, as far as they are listed.
+    /// The number of listed steps.
     fn steps(&self) -> usize {
         let ran = self.messages.iter().map(|line| match line {
             HistoryMessage::User { .. } => 0,
@@ -119,7 +119,7 @@ impl PastTurn {
 }
 
 impl History {
-    /// The messages of the turn at this place in the JSON dialect.
+    /// The messages of the turn at this index in the JSON dialect.
     pub(in crate::context) fn short_messages(
         &self,
         at: usize,
@@ -132,21 +132,20 @@ impl History {
         past.to_messages(Dialect::Json, at + 1 == self.recent.len())
     }
 
-    /// The first of the latest turns that the JSON dialect repeats as they were sent, of at most
-    /// this many bytes each; their number if there is none. They have as many results as there are
-    /// digests in a request. When one more turn does not fit, all before it take their short form at
-    /// once, so that the beginning of requests seldom changes.
-    pub(in crate::context) fn first_repeated(&self, longest: usize) -> usize {
-        let (mut first, mut steps) = (0, 0);
+    /// The index of the first turn that the JSON dialect repeats verbatim, in at most this many bytes.
+    /// When a turn exceeds a limit, all earlier ones change to their short form at once, so that most
+    /// requests begin with the previous one.
+    pub(in crate::context) fn first_repeated(&self, most: usize) -> usize {
+        let (mut first, mut steps, mut bytes) = (0, 0, 0);
         for (at, past) in self.recent.iter().enumerate() {
-            let bytes: usize = past.repeated.iter().map(Message::len).sum();
-            let own = past.steps();
-            if own > 0 && (bytes == 0 || bytes > longest) {
-                (first, steps) = (at + 1, 0);
-            } else if steps + own > DIGESTS {
-                (first, steps) = (at, own);
+            let own_bytes: usize = past.repeated.iter().map(Message::len).sum();
+            let own_steps = past.steps();
+            if own_steps > 0 && (own_bytes == 0 || own_bytes > most) {
+                (first, steps, bytes) = (at + 1, 0, 0);
+            } else if steps + own_steps > REPEATED_STEPS || bytes + own_bytes > most {
+                (first, steps, bytes) = (at, own_steps, own_bytes);
             } else {
-                steps += own;
+                (steps, bytes) = (steps + own_steps, bytes + own_bytes);
             }
         }
         first

@@ -1,6 +1,6 @@
-//! Reads calls that are written as Python: `print(default_api.exec(program="ls", args=["-l"]))`.
+//! Parses calls written in Python: `print(default_api.exec(program="ls", args=["-l"]))`.
 //!
-//! The arguments become JSON, which is then parsed: names, calls and operators among them are none.
+//! The arguments are rewritten as JSON, so names, nested calls and operators are rejected.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::protocol::json_string::Unescape;
 /// A name and arguments.
 pub(super) type PythonCall = (String, Map<String, Value>);
 
-/// The calls that a text consists of.
+/// All calls, if the text consists of nothing else.
 pub(super) fn python_calls(text: &str) -> Option<Vec<PythonCall>> {
     let mut calls = Vec::new();
     let mut rest = text.trim();
@@ -23,7 +23,7 @@ pub(super) fn python_calls(text: &str) -> Option<Vec<PythonCall>> {
     (!calls.is_empty()).then_some(calls)
 }
 
-/// The arguments up to the bracket that closes them, and what follows it.
+/// The arguments up to the closing bracket, and the rest of the text.
 fn arguments_of(text: &str) -> Option<(Map<String, Value>, &str)> {
     let mut json = String::from("{");
     let (mut depth, mut rest) = (0_usize, text);
@@ -72,7 +72,7 @@ fn arguments_of(text: &str) -> Option<(Map<String, Value>, &str)> {
     None
 }
 
-/// A string in these quotes, one or three of them, and what follows it.
+/// A string in single or triple quotes, and the rest of the text.
 fn string(text: &str, quote: char) -> Option<(String, &str)> {
     let long = quote.to_string().repeat(3);
     let close = if text.starts_with(&long) { long } else { quote.to_string() };
