@@ -266,7 +266,7 @@ impl ChatQuestion {
     /// reaches beyond the folder that the chat was given.
     fn is_for_admins(&self, pick: ChoicePick) -> bool {
         let approves = !matches!(pick, ChoicePick::Reject | ChoicePick::Stop);
-        is_lasting(pick) || approves && reaches_beyond_folder(&self.ask.question)
+        pick.is_lasting() || approves && reaches_beyond_folder(&self.ask.question)
     }
 
     /// The choices that have a button, in order: approvals first.
@@ -421,10 +421,6 @@ const BUTTONS: &[(ChoicePick, &str)] = &[
     (ChoicePick::Reject, "no"),
     (ChoicePick::Stop, "stop"),
 ];
-
-fn is_lasting(pick: ChoicePick) -> bool {
-    matches!(pick, ChoicePick::Session | ChoicePick::Project | ChoicePick::AcceptEdits)
-}
 
 /// Effects that concern the operator of the machine more than the user of a chat.
 const OF_OPERATOR: &[Effect] = &[Effect::Secret, Effect::Outside, Effect::Elevate];

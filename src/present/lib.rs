@@ -27,7 +27,7 @@ pub enum ChoicePick {
     /// Trust the folder, then judge the step again.
     TrustFirst,
     Continue,
-    /// Carry the plan out, and run its changes of files without asking.
+    /// Carry the plan out, or apply the change, and from then on change files without asking.
     AcceptEdits,
     Trust,
     /// Trust the folder above, too.
@@ -44,7 +44,12 @@ impl ChoicePick {
         use ChoicePick as Pick;
         matches!(
             self,
-            Pick::Session | Pick::Project | Pick::TrustFirst | Pick::Trust | Pick::TrustAbove
+            Pick::AcceptEdits
+                | Pick::Session
+                | Pick::Project
+                | Pick::TrustFirst
+                | Pick::Trust
+                | Pick::TrustAbove
         )
     }
 }
@@ -66,6 +71,8 @@ pub enum QuestionKind {
     Change,
     /// A step that the sandbox denied something.
     Denied,
+    /// A step that would run without the sandbox.
+    Unconfined,
     Shell,
     Template,
     Pause,
@@ -107,11 +114,19 @@ pub struct QuestionOffer {
     pub batch: Vec<String>,
     /// The rule that a lasting approval adds.
     pub rule: Option<String>,
+    /// The choice that Enter confirms until the user moves.
+    pub marked: Option<ChoicePick>,
 }
 
 /// The choices of a step that the model wants to run, and whether each is offered.
-fn model_step_picks(all: bool, rule: bool, trust: bool) -> Vec<(ChoicePick, bool)> {
+fn model_step_picks(
+    kind: QuestionKind,
+    all: bool,
+    rule: bool,
+    trust: bool,
+) -> Vec<(ChoicePick, bool)> {
     use ChoicePick as Pick;
+    let change = kind == QuestionKind::Change;
     vec![
         (Pick::Reject, true),
         (Pick::RejectWithReason, true),
@@ -119,21 +134,44 @@ fn model_step_picks(all: bool, rule: bool, trust: bool) -> Vec<(ChoicePick, bool
         (Pick::Edit, true),
         (Pick::Run, true),
         (Pick::All, all),
-        (Pick::Session, rule),
-        (Pick::Project, rule),
+        (Pick::AcceptEdits, rule && change),
+        (Pick::Session, rule && !change),
+        (Pick::Project, rule && !change),
         (Pick::TrustFirst, trust),
     ]
+}
+
+/// Whether an approval reaches nothing but the folder and what the step's own row opens: then the
+/// usual answer is yes.
+fn stays_inside(asked: &StepQuestion) -> bool {
+    let opens = |rule: &str| {
+        rule.starts_with("sandbox.") && !["sandbox.work", "sandbox.network"].contains(&rule)
+    };
+    let mut rules = asked.risk.reasons.iter().map(|reason| reason.rule.as_str());
+    let confined = match asked.change {
+        // What could be remembered is an edit like any other; the rest steers programs or is
+        // outside.
+        Some(_) => asked.rule.is_some(),
+        None => rules.clone().any(|rule| rule == "sandbox.work"),
+    };
+    confined
+        && asked.risk.can_batch_approve()
+        && !asked.risk.is_high_risk()
+        && !asked.risk.opens_sandbox()
+        && !rules.any(opens)
 }
 
 impl QuestionOffer {
     pub fn new(question: &Question) -> QuestionOffer {
         use ChoicePick as Pick;
         let mut severity = Severity::Plain;
-        let (mut batch, mut offered_rule) = (Vec::new(), None);
+        let (mut batch, mut offered_rule, mut inside) = (Vec::new(), None, false);
         // Each choice, and whether it is offered here.
         let (kind, choices) = match question {
-            Question::Step(StepQuestion { step, risk, rule, rest, trust, change, .. }) => {
+            Question::Step(asked) => {
+                let StepQuestion { step, risk, rule, rest, trust, change, .. } = asked;
                 severity = Severity::of(risk);
+                inside = stays_inside(asked);
                 batch = rest.iter().map(|step| step.id.clone()).collect();
                 offered_rule = rule.clone().filter(|_| severity == Severity::Plain);
                 let rule = offered_rule.is_some();
@@ -150,12 +188,12 @@ impl QuestionOffer {
                         (QuestionKind::Denied, DENIED_PICKS.map(|pick| (pick, true)).to_vec())
                     }
                     (StepAction::Exec { .. } | StepAction::Tool { .. }, change) => {
-                        let kind = if change.is_some() {
-                            QuestionKind::Change
-                        } else {
-                            QuestionKind::Step
+                        let kind = match change {
+                            Some(_) => QuestionKind::Change,
+                            None if risk.runs_without_sandbox() => QuestionKind::Unconfined,
+                            None => QuestionKind::Step,
                         };
-                        (kind, model_step_picks(all, rule, trust.is_some()))
+                        (kind, model_step_picks(kind, all, rule, trust.is_some()))
                     }
                 }
             }
@@ -182,9 +220,15 @@ impl QuestionOffer {
                 (QuestionKind::Trust, choices)
             }
         };
-        let picks =
+        let picks: Vec<_> =
             choices.into_iter().filter(|(_, offered)| *offered).map(|(pick, _)| pick).collect();
-        QuestionOffer { kind, severity, picks, batch, rule: offered_rule }
+        let marked = if inside { Some(Pick::Run) } else { picks.first().copied() };
+        QuestionOffer { kind, severity, picks, batch, rule: offered_rule, marked }
+    }
+
+    /// Whether the usual answer is yes, since what is approved stays inside the sandbox.
+    pub fn is_usual(&self) -> bool {
+        self.marked == Some(ChoicePick::Run)
     }
 
     pub fn effect(&self, pick: ChoicePick) -> PickEffect {
@@ -215,6 +259,7 @@ impl QuestionOffer {
             QuestionKind::Step
             | QuestionKind::Change
             | QuestionKind::Denied
+            | QuestionKind::Unconfined
             | QuestionKind::Shell
             | QuestionKind::Template
             | QuestionKind::Plan

@@ -109,7 +109,8 @@ fn a_denied_step_offers_the_opening_once_and_for_the_session_and_a_graver_questi
     assert!(!once.picks.iter().any(|pick| [Pick::Session, Pick::WithoutSandbox].contains(pick)));
     // The graver question takes the deliberate approval, and nothing of it lasts.
     let free = command(Risk { rule: SandboxDenial::WITHOUT.into(), ..risk(Tier::L1) }, vec![]);
-    assert_eq!((free.kind, free.severity), (QuestionKind::Step, Severity::HighRisk));
+    assert_eq!((free.kind, free.severity), (QuestionKind::Unconfined, Severity::HighRisk));
+    assert_eq!(free.marked, Some(Pick::Reject));
     assert!(!free.picks.iter().any(|pick| [Pick::Session, Pick::Project].contains(pick)));
 }
 
@@ -157,7 +158,36 @@ fn a_change_of_a_file_is_told_from_a_step_whose_change_is_unknown() {
     if let Question::Step(StepQuestion { change, .. }) = &mut question {
         *change = Some(Change::default());
     }
-    assert_eq!(QuestionOffer::new(&question).kind, QuestionKind::Change);
+    let offer = QuestionOffer::new(&question);
+    assert_eq!((offer.kind, offer.marked), (QuestionKind::Change, Some(Pick::Run)));
+    // Not a rule with the name of a tool, but the mode.
+    assert!(offer.picks.contains(&Pick::AcceptEdits));
+    assert!(!offer.picks.contains(&Pick::Session) && !offer.picks.contains(&Pick::Project));
+}
+
+#[test]
+fn yes_is_marked_only_where_the_sandbox_holds_and_nothing_is_opened() {
+    let reason = |rule: &str| avocet_core::protocol::Reason {
+        rule: rule.into(),
+        tier: Tier::L1,
+        say: common::CONTINUE_ASK.into(),
+        arg: None,
+    };
+    let marked = |rules: &[&str], risk: Risk| {
+        let reasons = rules.iter().copied().map(reason).collect();
+        command(Risk { reasons, ..risk }, Vec::new()).marked
+    };
+    let effect = |effect| Risk { effects: vec![effect], ..risk(Tier::L1) };
+    let (yes, no) = (Some(Pick::Run), Some(Pick::Reject));
+    assert_eq!(marked(&["npm.test", "sandbox.work"], risk(Tier::L1)), yes);
+    assert_eq!(marked(&["sandbox.work", "sandbox.network"], effect(Effect::Network)), yes);
+    assert_eq!(marked(&["npm.test"], risk(Tier::L1)), no, "no sandbox");
+    assert_eq!(marked(&["npm.test", "sandbox.none"], risk(Tier::L1)), no);
+    assert_eq!(marked(&["sandbox.work", "sandbox.homes"], risk(Tier::L1)), no);
+    assert_eq!(marked(&["sandbox.work"], lifted()), no);
+    for grave in [Effect::Secret, Effect::Outside, Effect::Elevate, Effect::Irreversible] {
+        assert_eq!(marked(&["sandbox.work"], effect(grave)), no, "{grave:?}");
+    }
 }
 
 #[test]

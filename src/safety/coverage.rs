@@ -36,7 +36,10 @@ pub fn describe_coverage(
             vec![words::NO_STAR.with("command", exact.to_string()).with("folder", folder)]
         }
         Coverage::Exactly => vec![words::EXACT.with("folder", folder)],
-        Coverage::Open(rest) => describe_open_rule(&rest, folder),
+        Coverage::Open(rest) => {
+            let command = PolicyRule { open: false, ..rule.clone() }.to_string();
+            describe_open_rule(&rest, command, folder)
+        }
     };
     if let Some(terms) = terms {
         let reasons = terms.reasons.join(", ");
@@ -61,14 +64,15 @@ fn is_unbound(rule: &PolicyRule) -> bool {
     rule.program.starts_with("./") || script && named
 }
 
-fn describe_open_rule(rest: &Rest, folder: String) -> Vec<LocalizedText> {
+fn describe_open_rule(rest: &Rest, command: String, folder: String) -> Vec<LocalizedText> {
     let what = match rest.operands {
         Operand::None => words::OPERANDS_NONE,
         Operand::Name => words::OPERANDS_NAMES,
         Operand::Inside | Operand::Changed => words::OPERANDS_INSIDE,
         Operand::Remote => words::OPERANDS_REMOTE,
     };
-    let mut out = vec![words::OPEN.with("what", what).with("folder", folder)];
+    let open = words::OPEN.with("command", command).with("what", what);
+    let mut out = vec![open.with("folder", folder)];
     let options: Vec<&str> =
         rest.flags.split_ascii_whitespace().chain(rest.values.split_ascii_whitespace()).collect();
     let more = options.len().saturating_sub(NAMED);

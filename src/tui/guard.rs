@@ -1,9 +1,10 @@
 //! Decides who gets a key while a question waits: the question, or the draft. Pure: times come with
 //! the keys.
 //!
-//! A question takes no key until none was pressed for [`QUIET`]: a user who goes on typing has not
-//! read it. Until then, and while the draft contains text, keys go to the draft; one deliberate key
-//! moves the focus.
+//! A question that opens while keys are pressed takes none until none was pressed for [`QUIET`]: a
+//! user who goes on typing has not read it. Until then, and while the draft contains text, keys go
+//! to the draft; one deliberate key moves the focus. A letter of a choice that begins a draft
+//! meanwhile is held: it answers nothing, and is text only if more text follows.
 
 use crossterm::event::KeyEvent;
 
@@ -11,6 +12,9 @@ use super::Millis;
 
 /// A question takes its first key after this long without any.
 pub const QUIET: Millis = 700;
+/// It takes one at once if there was none for this long before it. The start of the program counts
+/// as a key: it was typed, too.
+const BEFORE: Millis = 1_000;
 /// A user who typed while the turn ran may continue for this long, even into an empty draft.
 const AHEAD: Millis = 2_000;
 
@@ -27,6 +31,8 @@ pub enum KeyTarget {
 pub enum KeyKind {
     /// Changes a text.
     Text,
+    /// The letter of a choice, where it would begin a text.
+    Choice,
     Tab,
     /// An arrow that does not move the cursor in the draft.
     Edge,
@@ -40,6 +46,8 @@ pub enum Route {
     To(KeyTarget),
     /// The focus moved; the key did nothing else.
     FocusMoved,
+    /// Too early for an answer, and not a text.
+    Held,
 }
 
 /// What the dialog says about its keys.
@@ -59,12 +67,18 @@ pub enum FocusNotice {
 pub struct QuestionGuard {
     /// The start of the quiet time: the question opened, or a key was pressed.
     quiet_since: Millis,
+    /// The question became visible.
+    opened: Millis,
     /// The quiet time has passed once, and keys answer since then.
     is_answering: bool,
     /// The user moved the focus to the question.
     has_moved_focus: bool,
     /// The time of the last typing while the turn ran.
     wrote: Option<Millis>,
+    /// The first and the last key of typing without a pause.
+    burst: (Millis, Millis),
+    /// Enter was pressed on what was typed as the question opened.
+    entered: Option<Millis>,
     pasted: Option<Millis>,
     /// Letters that the question had no use for, and the time of the last one.
     ignored: (Vec<KeyEvent>, Millis),
@@ -73,8 +87,12 @@ pub struct QuestionGuard {
 impl QuestionGuard {
     /// A question becomes visible, for the first time or again: no earlier key is meant for it.
     pub fn restart(&mut self, now: Millis) {
-        (self.quiet_since, self.is_answering, self.has_moved_focus) =
-            (self.quiet_since.max(now), false, false);
+        if now <= self.quiet_since.saturating_add(BEFORE) {
+            self.quiet_since = self.quiet_since.max(now);
+        } else {
+            self.wrote = None;
+        }
+        (self.opened, self.is_answering, self.has_moved_focus) = (now, false, false);
         self.ignored.0.clear();
     }
 
@@ -87,7 +105,20 @@ impl QuestionGuard {
     pub fn record_typing(&mut self, now: Millis) {
         self.record_key(now);
         (self.is_answering, self.has_moved_focus, self.wrote) = (false, false, Some(now));
+        if now >= self.burst.1.saturating_add(QUIET) {
+            self.burst.0 = now;
+        }
+        (self.burst.1, self.entered) = (now, None);
         self.ignored.0.clear();
+    }
+
+    /// Whether Enter sends the draft. What was typed just as the question opened may have been
+    /// meant for it: that takes a second Enter, which is not one key held down.
+    pub fn confirm_sending(&mut self, now: Millis) -> bool {
+        let from = self.burst.0.saturating_add(QUIET);
+        let is_hasty = from >= self.opened && self.burst.1 <= self.opened.saturating_add(QUIET);
+        let before = self.entered.replace(now);
+        !is_hasty || before.is_some_and(|before| now >= before.saturating_add(QUIET))
     }
 
     /// The user deleted the draft.
@@ -106,7 +137,7 @@ impl QuestionGuard {
         self.pasted.is_some_and(|at| now < at.saturating_add(QUIET))
     }
 
-    /// The letters that were ignored just now: the beginning of a text, if one follows.
+    /// The letters that were ignored or held just now: the beginning of a text, if one follows.
     pub fn take_ignored(&mut self, now: Millis) -> Vec<KeyEvent> {
         let (letters, at) = std::mem::take(&mut self.ignored);
         if now < at.saturating_add(QUIET) { letters } else { Vec::new() }
@@ -166,6 +197,7 @@ impl QuestionGuard {
                 self.is_answering = true;
                 Route::To(KeyTarget::Question)
             }
+            (KeyTarget::Draft, KeyKind::Choice) => Route::Held,
             (KeyTarget::Draft, KeyKind::Tab | KeyKind::Edge) => {
                 (self.is_answering, self.has_moved_focus) = (ready, true);
                 Route::FocusMoved
@@ -195,6 +227,7 @@ mod tests {
     fn kind() -> impl Strategy<Value = KeyKind> {
         prop_oneof![
             8 => Just(KeyKind::Text),
+            4 => Just(KeyKind::Choice),
             1 => Just(KeyKind::Tab),
             1 => Just(KeyKind::Edge),
             1 => Just(KeyKind::Esc),
@@ -243,6 +276,37 @@ mod tests {
         assert_eq!(guard.route_key(KeyKind::Other, 1_699, false), Route::To(KeyTarget::Draft));
         assert_eq!(guard.target(2_398, false), KeyTarget::Draft);
         assert_eq!(guard.target(2_399, false), KeyTarget::Question);
+    }
+
+    #[test]
+    fn a_question_takes_a_key_at_once_if_none_came_in_the_second_before() {
+        for (gap, target) in
+            [(0, KeyTarget::Draft), (1_000, KeyTarget::Draft), (1_001, KeyTarget::Question)]
+        {
+            let mut guard = QuestionGuard::default();
+            guard.record_typing(5_000);
+            guard.restart(5_000 + gap);
+            assert_eq!(guard.target(5_000 + gap, false), target, "{gap}");
+            assert_eq!(guard.target(5_000 + gap, true), KeyTarget::Draft, "a draft goes on");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_as_a_question_opens_takes_two_presses_of_enter() {
+        // The first and the last letter, and whether one Enter is enough.
+        let cases = [(5_000, 9_500, true), (9_500, 9_900, false), (10_100, 10_600, false)];
+        let later = [(10_701, 10_900, true), (10_600, 10_900, true), (8_000, 8_100, true)];
+        for (first, last, sends) in cases.into_iter().chain(later) {
+            let mut guard = QuestionGuard::default();
+            let mut typed: Vec<Millis> = (first..last).step_by(600).chain([last]).collect();
+            let after = typed.split_off(typed.partition_point(|at| *at <= 10_000));
+            typed.iter().for_each(|at| guard.record_typing(*at));
+            guard.restart(10_000);
+            after.iter().for_each(|at| guard.record_typing(*at));
+            assert_eq!(guard.confirm_sending(12_000), sends, "{first} {last}");
+            assert_eq!(guard.confirm_sending(12_300), sends, "held down");
+            assert!(guard.confirm_sending(13_000));
+        }
     }
 
     #[test]

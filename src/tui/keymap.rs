@@ -103,6 +103,7 @@ const NAMED: &[(&str, KeyContext, KeyAction)] = &[
     ("up", KeyContext::Input, KeyAction::Up),
     ("complete", KeyContext::Palette, KeyAction::Complete),
     ("accept", KeyContext::Question, KeyAction::Accept),
+    ("mode", KeyContext::Input, KeyAction::NextMode),
     ("stop", KeyContext::Anywhere, KeyAction::Stop),
     ("steps", KeyContext::Anywhere, KeyAction::Steps),
     ("bottom", KeyContext::Anywhere, KeyAction::Scroll(ScrollAction::Bottom)),

@@ -225,6 +225,8 @@ impl Driver {
                 }
             }
         }
+        // The last key was meant for something else.
+        self.state.guard.record_key(self.now());
         self.late_signals_until = self.now() + LATE;
     }
 

@@ -42,7 +42,10 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     let TimedInput { at, input } = event;
     state.transcript.set_time(at);
     let mut effects = match input {
-        ScreenInput::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
+        ScreenInput::Key(key) if key.kind == KeyEventKind::Release => {
+            state.modals.key_released();
+            return Vec::new();
+        }
         ScreenInput::Key(key) => match translate_key(state, key, at) {
             Some(key) => key_pressed(state, &key, at),
             None => Vec::new(),
@@ -83,10 +86,7 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
             Vec::new()
         }
         ScreenInput::Tick => handle_tick(state, at),
-        ScreenInput::EditorClosed(edited) => {
-            state.guard.restart(at);
-            input::apply_editor_result(state, edited)
-        }
+        ScreenInput::EditorClosed(edited) => input::apply_editor_result(state, edited, at),
         ScreenInput::FirstMessage(text) => {
             let draft = state.composer.draft();
             state.composer.set_text(&text, state.appearance.lang);

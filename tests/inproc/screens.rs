@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use avocet::i18n::{Lang, Phrase, keys, library, session};
+use avocet::i18n::{Lang, LocalizedText, Phrase, keys, library, rules, safety, session};
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
     ExtensionKind, ExtensionState, Extensions, FormField, FormFieldKind, Mode, ModelMessage,
     ModelOffer, Money, Notice, Observation, Op, Outcome, PlanItem, PlanState, Question, Reason,
-    Requires, Risk, SessionInfo, Step, StepAction, StepQuestion, SubCommand, TemplateCommand, Tier,
-    TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
+    Requires, Risk, SandboxDenial, SessionInfo, Step, StepAction, StepQuestion, SubCommand,
+    TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{
@@ -206,6 +206,11 @@ const DELETES: Phrase = Phrase {
     en: "deletes a folder and all that is in it",
     zh: "会删除目录及其全部内容",
 };
+const RUNS_CODE: Phrase = Phrase {
+    key: "test.code",
+    en: "`npm test` runs code or settings of the project.",
+    zh: "`npm test` 会运行项目中的代码或设置。",
+};
 const PIPES: Phrase =
     Phrase { key: "test.pipes", en: "runs what it downloads", zh: "会运行下载的内容" };
 const ONLY_READS: Phrase = Phrase { key: "test.reads", en: "only reads", zh: "只读取" };
@@ -257,7 +262,41 @@ fn ask(work: StepAction, risk: Risk, rule: Option<&str>, pieces: Vec<SubCommand>
 
 fn asks_to_install() -> Event {
     let work = StepAction::exec("npm", &["install", "left-pad", "--save"]);
-    ask(work, install_risk(), Some("npm install *"), Vec::new())
+    let mut risk = install_risk();
+    risk.reasons.push(confined());
+    ask(work, risk, Some("npm install *"), Vec::new())
+}
+
+/// What is said of a step that the sandbox confines.
+fn confined() -> Reason {
+    let network = LocalizedText::from(safety::SANDBOX_NETWORK_OPEN);
+    let say = safety::SANDBOX_WORK.with("network", network);
+    Reason { rule: "sandbox.work".into(), tier: Tier::L1, say, arg: None }
+}
+
+/// A question about a command of one line, with what its rule covers.
+fn asks_about(command: &[&str], rule: Option<&str>, risk: Risk) -> Event {
+    let (program, args) = command.split_first().unwrap();
+    let Event::Asked(mut asked) = ask(StepAction::exec(*program, args), risk, rule, Vec::new())
+    else {
+        panic!("asks")
+    };
+    let Question::Step(question) = &mut asked.question else { panic!("a step") };
+    (question.number, question.of) = (1, 1);
+    let covers = rules::OPEN.with("what", LocalizedText::from(rules::OPERANDS_INSIDE));
+    let covers = covers.with("command", rule.unwrap_or_default().trim_end_matches(" *"));
+    question.rule_covers = vec![covers.with("folder", "/home/ada/code/shop"), rules::ASKS.into()];
+    Event::Asked(asked)
+}
+
+fn asks_to_test() -> Event {
+    let mut risk = risk(
+        Tier::L1,
+        vec![reason(Tier::L1, "npm.test", RUNS_CODE, None)],
+        &[May::Write, May::Exec, May::Network],
+    );
+    risk.reasons.push(confined());
+    asks_about(&["npm", "test"], Some("npm test *"), risk)
 }
 
 /// The same with steps behind it, the last one as risky as given.
@@ -1262,6 +1301,53 @@ const MORE: &[Situation] = &[
         screen.receives(conversation()).receives([Event::Queued { texts }]);
         screen.press(KeyCode::Up, KeyModifiers::NONE);
         screen.waits(12_000);
+    }),
+    ("a command", |screen| {
+        screen.receives(conversation()).receives([asks_to_test()]);
+    }),
+    ("a rule is marked", |screen| {
+        screen.receives(conversation()).receives([asks_to_test()]).waits(1_000).types("s");
+    }),
+    ("details", |screen| {
+        screen.receives(conversation()).receives([asks_to_test()]).waits(1_000).types("d");
+    }),
+    ("a commit", |screen| {
+        let writes = risk(
+            Tier::L1,
+            vec![reason(Tier::L1, "git.commit", WRITES, None), confined()],
+            &[May::Write],
+        );
+        let command = ["git", "commit", "-m", "Pad the receipt and show two digits"];
+        screen.receives(conversation()).receives([asks_about(&command, None, writes)]);
+    }),
+    ("an edit", |screen| {
+        screen.receives(conversation()).receives([asks_for_change()]);
+    }),
+    ("without the sandbox", |screen| {
+        let rule = SandboxDenial::WITHOUT;
+        let say = safety::SANDBOX_WITHOUT.into();
+        let reasons = vec![Reason { rule: rule.into(), tier: Tier::L1, say, arg: None }];
+        let risk = risk(Tier::L1, reasons, &[May::Secret, May::Outside]);
+        screen.receives(conversation()).receives([asks_about(&["npm", "test"], None, risk)]);
+    }),
+    ("run again with a path", |screen| {
+        let say = safety::SANDBOX_DENIED.with("what", "writing `~/.config/configstore`");
+        let rule = SandboxDenial::RULE;
+        let reasons = vec![Reason { rule: rule.into(), tier: Tier::L1, say, arg: None }];
+        let risk = risk(Tier::L1, reasons, &[May::Write, May::Outside]);
+        let asked = asks_about(&["npm", "test"], Some("npm test"), risk);
+        screen.receives(conversation()).receives([asked]);
+    }),
+    ("credentials", |screen| {
+        let say = safety::SANDBOX_CREDENTIALS.with("places", "~/.config/gh");
+        let rule = "sandbox.credentials";
+        let reasons = vec![
+            reason(Tier::L1, "gh.write", WRITES, None),
+            Reason { rule: rule.into(), tier: Tier::L1, say, arg: None },
+            confined(),
+        ];
+        let risk = risk(Tier::L1, reasons, &[May::Network, May::Secret]);
+        screen.receives(conversation()).receives([asks_about(&["gh", "pr", "create"], None, risk)]);
     }),
     ("a step is edited", |screen| {
         screen.receives(conversation()).receives([asks_to_install()]).waits(1_000).types("e");

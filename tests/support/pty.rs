@@ -146,7 +146,7 @@ impl Screen {
         self.wait_until(&format!("`{question}` to take keys"), |seen| {
             let text = screen_text(seen);
             // The row of keys is drawn last, and names keys only once they count.
-            let takes = ["select", "back to your draft", "Space "];
+            let takes = ["select", "Esc no", "back to your draft", "Space "];
             text.contains(question) && takes.iter().any(|sign| text.contains(sign))
         });
         self.press(key);

@@ -9,7 +9,7 @@ use avocet_core::protocol::{
 use avocet_present::question_lines::{
     command_line, diff_lines, full_step, pick_label, question_lines, reason_line, risk_phrase,
 };
-use avocet_present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
+use avocet_present::{ChoicePick, PickEffect, QuestionKind, QuestionOffer, Severity, YES};
 use avocet_safety::editable::{self, EditableForm};
 
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl PlainQuestion {
             Some(ChoicePick::Run) if self.is_high_risk() => {
                 ParsedLine::AskAgain(w::NEEDS_YES.into())
             }
-            Some(pick) if let Some(word) = confirmation_word(pick) => {
+            Some(pick) if let Some(word) = confirmation_word(self.offer.kind, pick) => {
                 self.stage = AnswerStage::Confirming(pick);
                 ParsedLine::AskAgain(w::CONFIRM.with("word", word))
             }
@@ -204,7 +204,7 @@ impl PlainQuestion {
 
     /// Any other text goes back to the choices.
     fn confirm_lasting(&mut self, pick: ChoicePick, typed: &str) -> ParsedLine {
-        let word = confirmation_word(pick);
+        let word = confirmation_word(self.offer.kind, pick);
         if word.is_some_and(|word| normalize_width(typed).eq_ignore_ascii_case(word)) {
             self.apply(pick)
         } else {
@@ -365,9 +365,11 @@ fn parse_number(typed: &str) -> Option<usize> {
 }
 
 /// The word that confirms a choice that lasts beyond this question: a mistyped number must not.
-fn confirmation_word(pick: ChoicePick) -> Option<&'static str> {
+fn confirmation_word(kind: QuestionKind, pick: ChoicePick) -> Option<&'static str> {
     let word = match pick {
-        ChoicePick::Session | ChoicePick::Project => REMEMBER,
+        // The mode is a part of the plan's answer.
+        ChoicePick::AcceptEdits if kind == QuestionKind::Plan => return None,
+        ChoicePick::AcceptEdits | ChoicePick::Session | ChoicePick::Project => REMEMBER,
         _ => TRUST,
     };
     pick.is_lasting().then_some(word)

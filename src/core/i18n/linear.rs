@@ -57,10 +57,10 @@ words! { "linear":
     WORD: "What should the model know? Type it and press Enter.", "想对模型说什么？输入后按 Enter。";
     PICK_WORD: "reject and say why", "拒绝并说明原因";
     PICK_RUN: "run once", "运行一次";
+    PICK_FREE: "run without the sandbox", "不受沙箱限制运行";
     PICK_APPLY: "apply", "应用";
+    PICK_APPLY_EDITS: "apply, and accept edits from now on", "应用，此后修改文件不再询问";
     PICK_ALL: "run this and the steps listed after it", "运行这一步及后续步骤";
-    PICK_APPLY_SESSION: "apply, and don't ask again in this session", "应用，本次会话不再询问";
-    PICK_APPLY_PROJECT: "apply, and don't ask again in this project", "应用，本项目不再询问";
     PICK_AGAIN: "run again, with that allowed once", "放行这一次并再运行";
     PICK_AGAIN_SESSION: "run again, with that allowed to this command for this session", "再运行，并在本次会话中对此命令放行";
     PICK_WITHOUT: "run it without the sandbox, which asks again", "不受沙箱限制运行，会再次询问";

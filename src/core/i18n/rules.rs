@@ -2,14 +2,14 @@
 
 words! { "rules":
     EXACT: "It covers exactly these arguments, run in `{folder}`.", "只覆盖在 `{folder}` 中以完全相同的参数运行。";
-    OPEN: "It covers commands that begin like this, followed by {what}, run in `{folder}`.", "覆盖在 `{folder}` 中以此开头、后接{what}的命令。";
+    OPEN: "It covers `{command}` with {what}, run in `{folder}`.", "覆盖在 `{folder}` 中运行的 `{command}` 及其后的{what}。";
     OPERANDS_NONE: "nothing except options from its list", "（仅限）清单中的选项";
     OPERANDS_NAMES: "names", "名称";
-    OPERANDS_INSIDE: "names and paths inside the workspace", "名称和工作区内的路径";
+    OPERANDS_INSIDE: "names and paths in this folder", "名称和此目录内的路径";
     OPERANDS_REMOTE: "the names of a remote and branches", "远程仓库名和分支名";
     OPTIONS: "Covered options: {options}.", "覆盖的选项：{options}。";
     OPTIONS_MORE: "Covered options: {options} and {count} more.", "覆盖的选项：{options}，另有 {count} 个。";
-    ASKS: "Avocet still asks about other options, paths outside the workspace, URLs, running in another folder, and a program of the same name in the folder.", "以下情况仍会询问：其他选项、工作区外的路径、URL、在其他目录中启动，以及目录中的同名程序。";
+    ASKS: "Avocet still asks about other options, paths outside, URLs, another folder, and a program of the same name in the folder.", "其他选项、目录外的路径、URL、其他目录以及目录中的同名程序仍会询问。";
     REASONS: "It answers only these reasons: {reasons}.", "它只适用于这些原因：{reasons}。";
     UNBOUND: "As text it covers nothing: a script is covered by its content. `/allow {rule}` covers the current script.", "仅凭文本不生效：脚本按其内容授权。`/allow {rule}` 可授权当前的脚本。";
     PINNED: "It applies as long as the content of `{program}` does not change.", "仅在 `{program}` 的内容不变时有效。";

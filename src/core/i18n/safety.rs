@@ -199,8 +199,8 @@ words! { "safety":
     RULE_LINE: "{tier} · {why}", "{tier} · {why}";
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
     SANDBOX_ABSENT: "Whether it is harmless depends on a small language in its arguments or on the repository's settings, and this system has no sandbox to stop it if Avocet is wrong.", "它是否无害取决于参数中的小语言或仓库自身的设置，而此系统没有沙箱可以在判定有误时拦住它。";
-    SANDBOX_WORK: "Sandboxed: it can write only in this folder, a temporary folder and caches of its program; the network is {network}.", "沙箱内运行：只能写此目录、临时目录与其程序的缓存；网络{network}。";
-    SANDBOX_PIECE: "Sandboxed: it can write only in a temporary folder; the network is {network}.", "沙箱内运行：只能写临时目录；网络{network}。";
+    SANDBOX_WORK: "In the sandbox: it writes only here and in caches; the network is {network}.", "在沙箱内：只能写此目录和缓存；网络{network}。";
+    SANDBOX_PIECE: "In the sandbox: it writes only temporary files; the network is {network}.", "在沙箱内：只能写临时文件；网络{network}。";
     SANDBOX_NONE_RULE: "It is not sandboxed.", "没有沙箱限制它。";
     SANDBOX_OFF: "Not sandboxed: your settings turn the sandbox off (`sandbox = \"off\"`).", "没有沙箱限制它：设置已将沙箱关闭（`sandbox = \"off\"`）。";
     SANDBOX_READ: "Not sandboxed: your settings sandbox only steps that run without asking (`sandbox = \"read\"`).", "没有沙箱限制它：设置只对无需询问的步骤启用沙箱（`sandbox = \"read\"`）。";

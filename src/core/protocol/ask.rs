@@ -242,7 +242,8 @@ pub enum Decision {
     WithoutSandbox,
     /// Run this instead. It is judged again, and the model is told.
     Edit(StepAction),
-    /// Carry the plan out in this mode, with these items if they were edited.
+    /// Carry the plan out in this mode, with these items if they were edited. For a change of a
+    /// file: apply it, and go on in this mode.
     AcceptPlan {
         mode: ApprovalMode,
         #[serde(default, skip_serializing_if = "Option::is_none")]

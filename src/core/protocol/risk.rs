@@ -113,9 +113,15 @@ impl Risk {
     /// Takes a deliberate approval: an L2, including one that settings lifted, and what runs
     /// without the sandbox.
     pub fn is_high_risk(&self) -> bool {
+        self.tier == Tier::L2 && !self.is_refused_by_mode()
+            || self.lifted
+            || self.runs_without_sandbox()
+    }
+
+    /// True if no sandbox confines it, since it changes the system or leaves the one it had.
+    pub fn runs_without_sandbox(&self) -> bool {
         let free = self.reasons.iter().any(|reason| reason.rule == "sandbox.free");
-        let free = free || self.leaves_sandbox();
-        self.tier == Tier::L2 && !self.is_refused_by_mode() || self.lifted || free
+        free || self.leaves_sandbox()
     }
 
     /// Only plan mode refuses it.

@@ -151,7 +151,7 @@ mod tests {
         let cases = [
             (
                 StepAction::exec("git", &["commit", "-m", "fix: it's done"]),
-                r"git commit -m 'fix: it'\''s done'",
+                r#"git commit -m "fix: it's done""#,
             ),
             (StepAction::exec("rg", &["", "a b", "$HOME", "中文"]), "rg '' 'a b' '$HOME' 中文"),
             (StepAction::exec("echo", &["a\nb\u{202e}"]), r"echo $'a\nb\u{202e}'"),

@@ -22,8 +22,16 @@ pub fn quote(word: &str) -> QuotedWord {
     if escaped.text != word {
         return ansi_quoted(&escaped);
     }
-    QuotedWord { text: quote_visible(word), marks: Vec::new() }
+    // Code with quotes of its own is read more easily between others.
+    let text = match word.contains('\'') && !word.contains(SPECIAL) {
+        true => format!("\"{word}\""),
+        false => quote_visible(word),
+    };
+    QuotedWord { text, marks: Vec::new() }
 }
+
+/// What a shell reads between double quotes as more than itself.
+const SPECIAL: [char; 5] = ['"', '$', '`', '\\', '!'];
 
 /// The same without escapes, as every shell and the rules read it.
 pub fn quote_visible(word: &str) -> String {
@@ -73,7 +81,9 @@ mod tests {
             ("plain", "plain"),
             ("", "''"),
             ("two words", "'two words'"),
-            ("it's", r"'it'\''s'"),
+            ("it's", r#""it's""#),
+            ("open('/opt/x','w')", r#""open('/opt/x','w')""#),
+            ("it's $5", r"'it'\''s $5'"),
             ("a\nb", r"$'a\nb'"),
             ("\u{202e}txt", r"$'\u{202e}txt'"),
             ("--out=中文", "--out=中文"),

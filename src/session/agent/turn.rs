@@ -15,7 +15,7 @@ use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
-    SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+    Risk, SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
 };
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
@@ -392,13 +392,20 @@ impl Turn {
         } else {
             safety::with_sandbox_reasons(judged, scene.policy)
         };
+        // Steps that ask nothing are not counted.
+        let asks = |risk: &Risk| risk.tier > Tier::L0;
+        let before = self.batch.observations.iter().filter(|seen| asks(&seen.risk)).count();
+        let rest = ahead.upcoming_steps();
+        let after = rest.iter().filter(|step| asks(&step.risk)).count();
         let question = Question::Step(StepQuestion {
+            number: before + 1,
+            of: before + 1 + after,
             risk,
             rule: joined_rules(&grants),
             rule_covers: joined_coverage(&grants, &judged.cwd),
             trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
-            rest: ahead.upcoming_steps(),
+            rest,
             ..self.step_question(judged)
         });
         self.waiting = Waiting::Step { held: Box::new(held), grants, ahead };

@@ -1,5 +1,5 @@
-//! The dialog that asks whether a step may run: the exact command, the reasons for asking and its
-//! possible effects; then what a lasting answer covers, the model's own words and the next steps.
+//! The dialog that asks whether a step may run: the exact command or diff, and the steps after it
+//! that one answer may include; all else that is known waits behind a key.
 
 use ratatui::text::Line;
 
@@ -9,9 +9,9 @@ use super::question::{QuestionState, Subject};
 use super::rows::{DiffViewCache, Rows};
 use super::step_details::{self, StepDetails};
 use crate::draw::DrawContext;
-use avocet_core::i18n::{common, screen as words};
+use avocet_core::i18n::{LocalizedText, Phrase, common, rules, screen as words};
 use avocet_core::protocol::{AskId, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
-use avocet_present::QuestionOffer;
+use avocet_present::{QuestionKind, QuestionOffer};
 
 #[derive(Debug)]
 pub struct ApproveDialog {
@@ -48,20 +48,33 @@ impl Dialog for ApproveDialog {
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let change = self.asked.change.as_ref();
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, change);
-        let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
-        let mut page = subject.page(title, width, pen);
+        let prompt = match self.asked.rest.is_empty() {
+            true => step_details::PROMPT,
+            false => step_details::MARKED_PROMPT,
+        };
+        let usual = self.question.choices.offer.is_usual();
+        let mut page = subject.page(self.title(), prompt, usual, (width, pen));
         // The end of a very long diff need not be seen if the diff is read page by page.
         let paged = subject.change.is_some() && self.asked.risk.is_high_risk();
         let most = if paged { super::file_change::MUST } else { usize::MAX };
-        let long = page.required.split_off(page.required.len().min(most));
+        page.optional = page.required.split_off(page.required.len().min(most));
         page.count = count_text(&self.asked, pen);
-        page.required.push(Line::default());
-        page.required.extend(self.reason_rows(&subject, width, pen));
-        page.optional = long;
-        page.optional.append(self.context_rows(&subject, width, pen));
+        for step in &self.asked.rest {
+            page.optional.append(upcoming_step_rows(step, width, pen, &self.question.diffs));
+        }
+        let detailed = self.question.is_detailed();
+        page.optional.extend(self.condition_rows(&subject, !usual && !detailed, width, pen));
         if let Some(trust) = &self.asked.trust {
             page.optional.push(Line::default());
             page.optional.extend(super::trust::offer_rows(trust, width, pen));
+        }
+        if usual && !detailed && !subject.is_edited() && subject.change.is_none() {
+            page.facts.extend(step_details::sandbox_rows(subject.risk, width, pen));
+        }
+        if detailed {
+            page.keeps_facts = true;
+            page.facts.push(Line::default());
+            page.facts.extend(self.detail_rows(&subject, width, pen));
         }
         page
     }
@@ -71,55 +84,88 @@ impl ApproveDialog {
     pub fn new(id: AskId, offer: QuestionOffer, held: StepQuestion, home: &str) -> ApproveDialog {
         let slight =
             held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
-        let asking = QuestionState::new(id, offer).with_skippable_rest(slight);
+        let mut asking = QuestionState::new(id, offer).with_skippable_rest(slight);
+        let note = match held.change {
+            Some(_) => vec![words::ACCEPT_EDITS_NOTE.into()],
+            None => rule_summary(&held.rule_covers),
+        };
+        asking.choices = asking.choices.with_note(note);
         ApproveDialog { question: asking, asked: held, home: home.to_owned() }
     }
 
-    /// Why it asks, and what must be known to answer; with high risk all that is known.
-    fn reason_rows(
+    fn title(&self) -> Phrase {
+        match self.question.choices.offer.kind {
+            QuestionKind::Change => words::CHANGE_TITLE,
+            QuestionKind::Denied => words::ASK_AGAIN_TITLE,
+            QuestionKind::Unconfined if self.asked.risk.leaves_sandbox() => {
+                words::ASK_AGAIN_FREE_TITLE
+            }
+            QuestionKind::Unconfined => words::ASK_FREE_TITLE,
+            _ => words::ASK_TITLE,
+        }
+    }
+
+    /// What must be known to answer: why a question is unusual, and where the program and the
+    /// folder are others than it seems.
+    fn condition_rows(
         &self,
         subject: &Subject<'_>,
+        reasons: bool,
         width: usize,
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let detailed = self.question.is_detailed();
-        let mut facts = StepDetails::new(width, detailed, pen);
-        facts.push_reasons(subject.work, subject.risk, pen);
-        facts.push_effects(&subject.risk.effects, pen);
-        // Known only for the program of the question.
-        if program(subject.work) == program(&self.asked.step.work)
-            && let Some(path) = &self.asked.resolved
-            && (detailed || program(subject.work).is_some_and(|name| name.contains('/')))
-        {
-            facts.push_text(common::PROGRAM, path, pen.theme.text, pen);
+        let mut facts = StepDetails::new(width, false, pen);
+        if reasons || subject.is_edited() {
+            facts.push_reasons(subject.work, subject.risk, pen);
         }
-        if detailed || self.asked.cwd != self.home {
+        if self.question.is_detailed() {
+            return facts.into_rows();
+        }
+        if let Some(path) = self.resolved(subject).filter(|(name, _)| name.contains('/')) {
+            facts.push_text(common::PROGRAM, path.1, pen.theme.text, pen);
+        }
+        if self.asked.cwd != self.home {
             facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
         }
         facts.into_rows()
     }
 
-    /// What a lasting approval covers, the words of the model, and the steps after this one: whole,
-    /// since an approval may include them.
-    fn context_rows(&self, subject: &Subject<'_>, width: usize, pen: &DrawContext<'_>) -> Rows {
-        let mut facts = StepDetails::new(width, false, pen);
-        if !subject.is_edited() {
+    /// All that is known: the effects, the rules, the program, what a lasting approval covers, and
+    /// the words of the model.
+    fn detail_rows(
+        &self,
+        subject: &Subject<'_>,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
+        let mut facts = StepDetails::new(width, true, pen);
+        facts.push_reasons(subject.work, subject.risk, pen);
+        facts.push_effects(&subject.risk.effects, pen);
+        if let Some((_, path)) = self.resolved(subject) {
+            facts.push_text(common::PROGRAM, path, pen.theme.text, pen);
+        }
+        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
+        if !subject.is_edited() && self.question.choices.offer.rule.is_some() {
             facts.push_coverage(&self.asked.rule_covers, pen);
         }
         facts.push_model_text(common::MODEL, &self.asked.why, pen);
-        if self.question.is_detailed() {
-            facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, pen);
-        }
-        let mut label = Some(words::ASK_REST.text(pen.lang));
-        let (column, room) = (width.saturating_sub(facts.width()), facts.width());
-        let mut rows = Rows::from(facts.into_rows());
-        for step in &self.asked.rest {
-            let work = upcoming_step_rows(step, room, pen, &self.question.diffs);
-            let label = label.take().unwrap_or_default();
-            rows.append(work.labelled(label, pen.theme.dim, column));
-        }
-        rows
+        facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, pen);
+        facts.into_rows()
     }
+
+    /// The program by the name that the step has for it, and its path, which is known only for the
+    /// program of the question.
+    fn resolved<'a>(&'a self, subject: &Subject<'a>) -> Option<(&'a str, &'a str)> {
+        let name = program(subject.work)?;
+        let is_same = Some(name) == program(&self.asked.step.work);
+        is_same.then_some((name, self.asked.resolved.as_deref()?))
+    }
+}
+
+/// What a rule covers, without the options and the reasons that it names one by one.
+fn rule_summary(covers: &[LocalizedText]) -> Vec<LocalizedText> {
+    let listed = [rules::OPTIONS, rules::OPTIONS_MORE, rules::REASONS];
+    covers.iter().filter(|say| !listed.contains(&say.phrase())).take(2).cloned().collect()
 }
 
 /// A step after this one: its whole command, and its tier unless that is the usual one.
@@ -132,8 +178,9 @@ fn upcoming_step_rows(
     match &step.change {
         Some(change) => super::file_change::rows(step.work.tool(), change, width, pen, diffs),
         None => {
-            let rows = step_details::action_rows(&step.work, &step.risk, width, pen);
-            step_details::with_tier(rows, &step.risk, width, pen).into()
+            let (work, risk) = (&step.work, &step.risk);
+            let rows = step_details::prompt_rows(step_details::PROMPT, work, risk, width, pen);
+            step_details::with_tier(rows, risk, width, pen).into()
         }
     }
 }

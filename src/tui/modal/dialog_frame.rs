@@ -9,6 +9,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::dialog_layout::{self, DialogLayout, DialogRows, FootForm};
 use super::rows::Rows;
 use crate::draw::{self, DrawContext, HorizontalRule};
 use crate::keys::ScrollAction;
@@ -19,8 +20,8 @@ use avocet_core::i18n::screen as words;
 /// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;
 const LOWEST: u16 = 5;
-/// With fewer rows of what is asked, the choices get one row.
-const LEAST_BODY: u16 = 3;
+/// Text and keys are not laid out wider than this; commands and diffs are.
+pub const MEASURE: usize = 100;
 /// Columns left free on either side: the first has the bar.
 const MARGIN: u16 = 2;
 
@@ -34,8 +35,12 @@ pub struct DialogPage {
     pub count: String,
     /// The rows that must be seen before approval.
     pub required: Rows,
-    /// The rows that may stay unseen.
+    /// The rows that may stay unseen by an approval of the step alone.
     pub optional: Rows,
+    /// What is good to know, and gives way first.
+    pub facts: Rows,
+    /// The user asked for the facts: they scroll instead.
+    pub keeps_facts: bool,
     pub foot: Foot,
     /// The last line: the active keys.
     pub hint: Line<'static>,
@@ -71,69 +76,18 @@ pub enum Foot {
 #[derive(Debug, Default)]
 pub struct DialogFrame {
     page: DialogPage,
+    layout: DialogLayout,
+    /// The rows of the page that the layout shows.
+    body: Rows,
     offset: usize,
     seen_rows: usize,
     /// Identifies the page: its width and the number of its rows that must be seen.
     page_id: (u16, usize),
+    /// Rows that an approval of several steps includes.
+    all: usize,
     /// Rows of the body that fitted when it was last drawn.
     room: usize,
     rows: usize,
-}
-
-/// How the height is divided.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    body: u16,
-    foot: u16,
-    form: FootForm,
-    spacing: Spacing,
-}
-
-/// How the choices are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FootForm {
-    Grid,
-    Flow,
-    Row,
-}
-
-/// Where blank rows are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spacing {
-    /// Everywhere, and at the edges of the panel.
-    Padded,
-    /// Below the head, between body and choices, and above the hint.
-    Everywhere,
-    /// Between body and choices.
-    Between,
-    None,
-}
-
-impl Plan {
-    fn total(self) -> u16 {
-        2 + self.body + self.foot + self.spacing.rows()
-    }
-}
-
-impl Spacing {
-    fn rows(self) -> u16 {
-        match self {
-            Spacing::Padded => 5,
-            Spacing::Everywhere => 3,
-            Spacing::Between => 1,
-            Spacing::None => 0,
-        }
-    }
-
-    /// Rows above the head, and below the hint.
-    fn padding(self) -> u16 {
-        u16::from(self == Spacing::Padded)
-    }
-
-    /// Rows below the head, and above the hint.
-    fn below_head(self) -> u16 {
-        u16::from(matches!(self, Spacing::Padded | Spacing::Everywhere))
-    }
 }
 
 impl DialogFrame {
@@ -142,9 +96,20 @@ impl DialogFrame {
         self.room > 0 && self.seen_rows >= self.page_id.1
     }
 
-    /// True when the rest of the page has been drawn too.
+    /// True when the rows that belong to it have been drawn too.
     pub fn is_all_seen(&self) -> bool {
-        self.room > 0 && self.seen_rows >= self.rows
+        self.room > 0 && self.seen_rows >= self.all
+    }
+
+    /// Whether the screen is large enough for it.
+    pub fn has_room(&self) -> bool {
+        self.room > 0
+    }
+
+    /// Rows of these that have not been on the screen.
+    pub fn unseen_rows(&self, all: bool) -> usize {
+        let wanted = if all { self.all } else { self.page_id.1 };
+        wanted.saturating_sub(self.seen_rows)
     }
 
     /// Shows the next part; after the last one, the first.
@@ -197,8 +162,8 @@ impl DialogFrame {
 
     /// The page changed: none of it has been seen yet.
     pub fn reset(&mut self) {
-        let page = std::mem::take(&mut self.page);
-        *self = DialogFrame { page, ..DialogFrame::default() };
+        let (page, body) = (std::mem::take(&mut self.page), std::mem::take(&mut self.body));
+        *self = DialogFrame { page, body, layout: self.layout, ..DialogFrame::default() };
     }
 
     pub fn tone(&self) -> Style {
@@ -207,20 +172,27 @@ impl DialogFrame {
 
     /// Lays a page out for `screen`; returns its rows. What is in view then counts as seen: it is
     /// drawn next.
-    pub fn fit(&mut self, screen: Rect, page: DialogPage) -> u16 {
-        let area = docked(screen, &page);
+    pub fn fit(&mut self, screen: Rect, mut page: DialogPage) -> u16 {
+        self.layout = dialog_layout::lay_out(screen.height, &page.rows());
+        let area = self.docked(screen);
+        let (required, optional) = (page.required.len(), page.optional.len());
+        self.body = std::mem::take(&mut page.required);
+        self.body.append(std::mem::take(&mut page.optional));
+        if self.layout.shows_facts {
+            self.body.append(std::mem::take(&mut page.facts));
+        }
         self.page = page;
         if is_too_small(screen) {
             self.reset();
             return area.height;
         }
-        let page_id = (area.width.saturating_sub(MARGIN * 2), self.page.required.len());
+        let page_id = (area.width.saturating_sub(MARGIN * 2), required);
         if self.page_id != page_id {
             self.reset();
             self.page_id = page_id;
         }
-        self.rows = self.page.required.len() + self.page.optional.len();
-        self.room = self.page.plan(area.height).body.into();
+        (self.rows, self.all) = (self.body.len(), required + optional);
+        self.room = self.layout.body.into();
         self.offset = self.offset.min(self.rows.saturating_sub(self.room));
         if self.offset <= self.seen_rows {
             self.seen_rows = self.seen_rows.max(self.rows.min(self.offset + self.room));
@@ -230,41 +202,43 @@ impl DialogFrame {
 
     /// Draws the page at the bottom of `screen`; returns the area of the field.
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Rect> {
-        let page = &self.page;
-        let area = docked(screen, page);
+        let (page, layout) = (&self.page, &self.layout);
+        let area = self.docked(screen);
         draw::clear(area, buf, pen.theme);
         if is_too_small(screen) {
             let calm = Line::styled(words::QUESTION_TOO_SMALL.text(pen.lang), pen.theme.warn);
             draw::lines(area, buf, &[calm]);
             return None;
         }
-        let plan = page.plan(area.height);
-        let padding = plan.spacing.padding();
+        let padding = layout.spacing.padding();
         let head = area.y + padding;
         page.head(Rect { y: head, height: 1, ..area }, buf, pen);
         let inner = Rect {
             x: area.x + MARGIN,
             width: area.width.saturating_sub(MARGIN * 2),
-            y: head + 1 + plan.spacing.below_head(),
-            height: plan.body,
+            y: head + 1,
+            height: layout.body,
         };
-        self.draw_body(inner, buf, pen);
-        let below = inner.bottom() + u16::from(plan.spacing != Spacing::None);
+        draw::lines(inner, buf, &self.body.window(self.offset, self.room, pen));
+        let below = inner.bottom() + layout.spacing.above_foot();
         let above_hint = Rect { height: area.height.saturating_sub(1 + padding), ..area };
-        let foot = Rect { y: below, height: plan.foot, ..inner }.intersection(above_hint);
+        let foot = Rect { y: below, height: layout.foot, ..inner }.intersection(above_hint);
         let hint = Rect { y: above_hint.bottom(), height: 1, ..inner };
         draw::lines(hint, buf, &[self.hint(pen)]);
-        let field = page.foot(foot, buf, &plan, pen);
+        let field = page.foot(foot, buf, layout.form, pen);
         draw::panel(area, buf, pen.theme, page.bar(pen.theme));
         field
     }
 
-    fn draw_body(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let page = &self.page;
-        let mut shown = page.required.window(self.offset, self.room, pen);
-        let past = self.offset.saturating_sub(page.required.len());
-        shown.extend(page.optional.window(past, self.room - shown.len(), pen));
-        draw::lines(area, buf, &shown);
+    /// The rows at the bottom of the screen. The conversation keeps some, unless the rows that must
+    /// be seen need them.
+    fn docked(&self, screen: Rect) -> Rect {
+        let height = if is_too_small(screen) {
+            screen.height.min(1)
+        } else {
+            self.layout.total().clamp(LOWEST, screen.height.max(LOWEST))
+        };
+        Rect { y: screen.bottom() - height, height, ..screen }
     }
 
     /// If a part is hidden, the hint says so first, and why that matters now.
@@ -283,45 +257,14 @@ impl DialogFrame {
             0 => words::QUESTION_BACK_TO_TOP,
             _ => words::QUESTION_MORE_BELOW,
         };
-        let (from, to) = (self.offset + 1, (self.offset + self.room).min(self.rows));
         if let Some(said) = said {
-            let lines = words::QUESTION_LINES.with("from", from).with("to", to);
-            let lines = lines.with("all", self.rows).text(pen.lang);
-            let mut line = Line::styled(lines, pen.theme.warn);
-            if line.width() + said.width() > usize::from(self.page_id.0) {
-                return said.clone();
-            }
-            line.spans.extend(said.spans.iter().map(|span| span.clone().patch_style(said.style)));
-            return line;
+            return said.clone();
         }
+        let (from, to) = (self.offset + 1, (self.offset + self.room).min(self.rows));
         let say = word.with("from", from).with("to", to).with("all", self.rows);
         let said = Span::styled(say.text(pen.lang), pen.theme.warn);
         append_key_hints(said, &page.hint, self.page_id.0.into())
     }
-}
-
-/// Rows of a page on `screen`. The transcript keeps some, unless the rows that must be seen need
-/// them.
-fn height(screen: Rect, page: &DialogPage) -> u16 {
-    if is_too_small(screen) {
-        return screen.height.min(1);
-    }
-    let most = screen.height.saturating_sub((screen.height / 5).min(12));
-    let polite = page.plan(most);
-    let plan = if usize::from(polite.body) >= page.required.len() {
-        polite
-    } else {
-        page.plan(screen.height)
-    };
-    let body = page.required.len() + page.optional.len();
-    let unused = usize::from(plan.body).saturating_sub(body);
-    let rows = plan.total().saturating_sub(u16::try_from(unused).unwrap_or(0));
-    rows.clamp(LOWEST, screen.height.max(LOWEST))
-}
-
-fn docked(screen: Rect, page: &DialogPage) -> Rect {
-    let height = height(screen, page);
-    Rect { y: screen.bottom() - height, height, ..screen }
 }
 
 /// The text, and as many of the keys after it as fit: each has a span for the key and one for its
@@ -353,44 +296,21 @@ impl DialogPage {
         usize::from(screen.saturating_sub(MARGIN * 2))
     }
 
-    fn foot_rows(&self, form: FootForm) -> u16 {
-        let rows = match &self.foot {
-            Foot::Choices { grid, .. } if form == FootForm::Grid => grid.len(),
-            Foot::Choices { flow, .. } if form == FootForm::Flow => flow.len(),
-            Foot::Choices { .. } => 1,
-            Foot::Field { rows, .. } => usize::from(*rows) + 1,
-            Foot::Nothing => 0,
+    fn rows(&self) -> DialogRows {
+        let (grid, flow) = match &self.foot {
+            Foot::Choices { grid, flow, .. } => (grid.len(), flow.len()),
+            Foot::Field { rows, .. } => (usize::from(*rows) + 1, usize::from(*rows) + 1),
+            Foot::Nothing => (0, 0),
         };
-        u16::try_from(rows).unwrap_or(0)
-    }
-
-    /// The most spacious layout in which everything fits; then the one in which the rows that must
-    /// be seen fit, with only the blank rows that separate the choices; then the tightest, with the
-    /// choices on one row if they would leave no room for the body.
-    fn plan(&self, height: u16) -> Plan {
-        let all = self.required.len() + self.optional.len();
-        let ways = [
-            (FootForm::Grid, Spacing::Padded),
-            (FootForm::Grid, Spacing::Everywhere),
-            (FootForm::Grid, Spacing::Between),
-            (FootForm::Grid, Spacing::None),
-            (FootForm::Flow, Spacing::Between),
-            (FootForm::Flow, Spacing::None),
-            (FootForm::Row, Spacing::None),
-        ];
-        let plans = ways.map(|(form, air)| {
-            let foot = self.foot_rows(form);
-            // The head and the hint take a row each.
-            let fixed = 2 + foot + air.rows();
-            Plan { body: height.saturating_sub(fixed), foot, form, spacing: air }
-        });
-        let fits = |plan: &&Plan, rows: usize| usize::from(plan.body) >= rows;
-        let whole = plans.iter().find(|plan| fits(plan, all));
-        let [.., flow, row] = plans;
-        let may = |plan: &&Plan| plan.form != FootForm::Row || flow.body < LEAST_BODY;
-        let mut close = plans.iter().filter(|plan| plan.spacing.below_head() == 0).filter(may);
-        let tightest = if flow.body >= LEAST_BODY { flow } else { row };
-        *whole.or_else(|| close.find(|plan| fits(plan, self.required.len()))).unwrap_or(&tightest)
+        let foot = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+        DialogRows {
+            required: self.required.len(),
+            body: self.required.len() + self.optional.len(),
+            facts: self.facts.len(),
+            keeps_facts: self.keeps_facts,
+            grid: foot(grid),
+            flow: foot(flow),
+        }
     }
 
     /// The bar at the left of the panel.
@@ -404,12 +324,18 @@ impl DialogPage {
         let line = HorizontalRule::new(pen.theme, self.tone);
         let line = if pen.theme.has_surfaces() { line.blank() } else { line.heavy() };
         let mut rule = line.left(Span::styled(self.title.as_str(), bold));
+        let measure = u16::try_from(MEASURE).unwrap_or(u16::MAX).saturating_add(MARGIN * 2);
+        let area = if pen.theme.has_surfaces() {
+            Rect { width: area.width.min(measure), ..area }
+        } else {
+            area
+        };
         let wide = text::width(&self.title) + text::width(&self.count) + text::width(&self.badge);
         if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
             rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
         }
         if !self.badge.is_empty() {
-            rule = rule.right(Span::styled(self.badge.as_str(), bold));
+            rule = rule.right(Span::styled(self.badge.as_str(), self.tone));
         }
         rule.draw(area, buf);
     }
@@ -418,7 +344,7 @@ impl DialogPage {
         &self,
         area: Rect,
         buf: &mut Buffer,
-        plan: &Plan,
+        form: FootForm,
         pen: &DrawContext<'_>,
     ) -> Option<Rect> {
         match &self.foot {
@@ -426,7 +352,7 @@ impl DialogPage {
                 draw::lines(
                     area,
                     buf,
-                    match plan.form {
+                    match form {
                         FootForm::Grid => grid,
                         FootForm::Flow => flow,
                         FootForm::Row => std::slice::from_ref(row),

@@ -1,7 +1,10 @@
 //! Lets the user edit a step as text: each change is assessed again, and only text that was
 //! assessed and not denied can run.
 
+use crossterm::event::KeyEvent;
+
 use crate::composer::Composer;
+use crate::keys::{self, KeyAction, KeyContext};
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{Change, Risk, StepAction, Tier};
 use avocet_safety::editable::{self, EditableForm};
@@ -86,6 +89,38 @@ impl Editor {
             | EditAssessment::Pending(_)
             | EditAssessment::Unreadable(_) => None,
         }
+    }
+}
+
+/// The effect of a key in a field of a question.
+pub enum Field {
+    Changed,
+    Submitted,
+    Cancelled,
+    Unhandled,
+}
+
+pub fn handle_field_key(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
+    match keys::action(KeyContext::Input, key) {
+        Some(KeyAction::Send) => Field::Submitted,
+        Some(KeyAction::Edit(edit)) => {
+            field.edit(edit);
+            Field::Changed
+        }
+        Some(KeyAction::Up) => {
+            field.up(lang);
+            Field::Changed
+        }
+        Some(KeyAction::Down) => {
+            field.down(lang);
+            Field::Changed
+        }
+        Some(_) => Field::Unhandled,
+        None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => {
+            Field::Cancelled
+        }
+        None if field.type_key(key) => Field::Changed,
+        None => Field::Unhandled,
     }
 }
 

@@ -8,7 +8,8 @@ use ratatui::text::{Line, Span};
 
 use super::ModalAction;
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
-use super::question::{self, Field};
+use super::edit::{Field, handle_field_key};
+use super::question;
 use crate::composer::{Composer, ComposerStyle};
 use crate::draw::DrawContext;
 use crate::guard::FocusNotice;
@@ -148,7 +149,7 @@ impl FormDialog {
                         _ => {}
                     }
                 }
-                match question::handle_field_key(composer, key, lang) {
+                match handle_field_key(composer, key, lang) {
                     Field::Changed => entry.fault = None,
                     Field::Submitted => return self.confirm(lang),
                     Field::Cancelled => return self.send(Decision::Reject { word: None }),

@@ -14,7 +14,7 @@ use super::keymap::Keymap;
 use super::keys::ScrollAction;
 use super::text;
 use super::transcript::{HighlightedCode, Snippet};
-use avocet_core::i18n::Lang;
+use avocet_core::i18n::{Lang, Phrase};
 use avocet_core::protocol::{
     Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction,
 };
@@ -25,6 +25,7 @@ mod approve;
 mod choice;
 mod dialog;
 mod dialog_frame;
+mod dialog_layout;
 mod diff;
 mod edit;
 mod file_change;
@@ -311,6 +312,30 @@ impl Modals {
                     asking.reset_selection();
                 }
             }
+        }
+    }
+
+    /// Whether a key chooses something in the question on top.
+    pub fn is_choice(&self, key: &KeyEvent) -> bool {
+        match self.0.last() {
+            Some(Modal::ModelQuestion(asked)) => asked.is_choice(key),
+            other => {
+                other.and_then(Modal::dialog).is_some_and(|sheet| sheet.question().is_choice(key))
+            }
+        }
+    }
+
+    /// Says in the question on top why a key did nothing.
+    pub fn refuse(&mut self, why: Phrase) {
+        if let Some(asking) = self.0.last_mut().and_then(Modal::question_state) {
+            asking.refuse(why);
+        }
+    }
+
+    /// The last key was released.
+    pub fn key_released(&mut self) {
+        if let Some(asking) = self.0.last_mut().and_then(Modal::question_state) {
+            asking.key_released();
         }
     }
 

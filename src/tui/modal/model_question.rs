@@ -4,14 +4,13 @@
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Modifier;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::ModalAction;
-use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
-use super::question::{self, Field};
+use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MEASURE};
+use super::edit::{self, Field};
+use super::{ModalAction, choice, question};
 use crate::composer::{Composer, ComposerStyle};
-use crate::draw::{self, DrawContext};
+use crate::draw::DrawContext;
 use crate::guard::FocusNotice;
 use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::status::KeyHint;
@@ -21,8 +20,6 @@ use avocet_core::protocol::{ApprovalMode, AskId, Decision, Op, PlanItem};
 
 /// Rows of the field for a free answer.
 const FIELD: u16 = 6;
-/// Prose is not laid out wider than this.
-const MEASURE: usize = 100;
 
 #[derive(Debug)]
 pub struct ModelQuestionDialog {
@@ -125,6 +122,12 @@ impl ModelQuestionDialog {
         self.chosen = 0;
     }
 
+    /// Whether a key chooses a row.
+    pub fn is_choice(&self, key: &KeyEvent) -> bool {
+        matches!(self.mode, ModelQuestionMode::Choosing)
+            && keys::letter(key).and_then(|typed| self.row_for_char(typed)).is_some()
+    }
+
     /// Whether an answer is being written.
     pub fn has_text_field(&self) -> bool {
         matches!(self.mode, ModelQuestionMode::Writing(_) | ModelQuestionMode::EditingPlan(_))
@@ -155,7 +158,7 @@ impl ModelQuestionDialog {
             ModelQuestionMode::Sent => ModalAction::Unhandled,
             ModelQuestionMode::Choosing => self.choose(key, lang),
             ModelQuestionMode::Writing(field) | ModelQuestionMode::EditingPlan(field) => {
-                match question::handle_field_key(field, key, lang) {
+                match edit::handle_field_key(field, key, lang) {
                     Field::Changed => ModalAction::Stay,
                     Field::Unhandled => ModalAction::Unhandled,
                     Field::Cancelled if self.choices.is_empty() => {
@@ -310,10 +313,6 @@ impl ModelQuestionDialog {
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
         let here = question::listening_text(self.listening).is_none();
-        let chosen = at == self.chosen && here;
-        let (sigil, style) =
-            if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
-        let letter_style = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
         let word = |word: Phrase| word.text(pen.lang).to_owned();
         let text = match row {
             ModelQuestionRow::Choice(at) => self.choices.get(at).cloned().unwrap_or_default(),
@@ -323,16 +322,7 @@ impl ModelQuestionDialog {
                 word(self.word(words::CHOICE_NOTHING, words::PLAN_REFUSE))
             }
         };
-        let rows = text::wrap(&text, width.saturating_sub(5).max(1));
-        let rows = rows.into_iter().map(|row| Line::styled(format!(" {row} "), style)).collect();
-        let mut lines = draw::label_lines(&format!("  {} ", letter(row)), letter_style, 4, rows);
-        if let Some(first) = lines.first_mut().and_then(|line| line.spans.first_mut()) {
-            *first = Span::styled(first.content.trim_start().to_owned(), letter_style);
-        }
-        if let Some(first) = lines.first_mut() {
-            first.spans.insert(0, Span::styled(sigil, pen.theme.accent));
-        }
-        lines
+        choice::choice_rows(Some(at + 1), &text, letter(row), at == self.chosen && here, width, pen)
     }
 
     /// Lays it out for `screen`; returns its rows.

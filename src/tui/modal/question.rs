@@ -8,8 +8,8 @@ use ratatui::text::Line;
 
 use super::ModalAction;
 use super::choice::{self, Choices, QuestionChoice};
-use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
-use super::edit::{EditAssessment, Editor};
+use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MEASURE, MessageUntil};
+use super::edit::{EditAssessment, Editor, Field, handle_field_key};
 use super::rows::DiffViewCache;
 use super::step_details;
 use crate::composer::{Composer, ComposerStyle};
@@ -22,7 +22,8 @@ use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as w
 use avocet_core::protocol::{AskId, Change, Decision, Op, Risk, StepAction};
 use avocet_present::{ChoicePick, PickEffect, QuestionOffer, Severity};
 
-/// A second press approves what was not all seen, but not while the key is held down.
+/// A second press approves what was not all seen, but not while the key is held down. Few terminals
+/// report that it was released.
 const HELD: Millis = 700;
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct QuestionState {
     pub choices: Choices,
     pub mode: QuestionMode,
     frame: DialogFrame,
-    /// A low-risk change of a file, whose rest may stay unseen.
+    /// Of low risk: its rest may stay unseen.
     can_skip_rest: bool,
     /// The user asked for the details.
     details: bool,
@@ -62,12 +63,13 @@ pub enum QuestionMode {
 
 impl QuestionState {
     pub fn new(id: AskId, offer: QuestionOffer) -> QuestionState {
+        let can_skip_rest = offer.is_usual();
         QuestionState {
             id,
             choices: Choices::new(offer),
             mode: QuestionMode::Choosing,
             frame: DialogFrame::default(),
-            can_skip_rest: false,
+            can_skip_rest,
             details: false,
             listening: FocusNotice::default(),
             refusal: None,
@@ -82,7 +84,7 @@ impl QuestionState {
     /// Lets a second press approve what was not all seen.
     #[must_use]
     pub fn with_skippable_rest(mut self, slight: bool) -> QuestionState {
-        self.can_skip_rest = slight && self.severity() == Severity::Plain;
+        self.can_skip_rest |= slight && self.severity() == Severity::Plain;
         self
     }
 
@@ -96,6 +98,18 @@ impl QuestionState {
         self.listening = listening;
         let here = matches!(listening, FocusNotice::Question | FocusNotice::QuestionWithDraft);
         self.choices.set_inactive(!here);
+    }
+
+    /// The last key was released, so that the same one pressed again is another press.
+    pub fn key_released(&mut self) {
+        if let Some(Refusal::Unseen { at, .. }) = &mut self.refusal {
+            *at = 0;
+        }
+    }
+
+    /// Whether a key chooses something here.
+    pub fn is_choice(&self, key: &KeyEvent) -> bool {
+        self.is_choosing() && self.choices.choice_for_key(key).is_some()
     }
 
     /// Keys go to the draft now: nothing stays selected or refused for a later Enter.
@@ -256,6 +270,10 @@ impl QuestionState {
                 | ChoicePick::TrustFirst => self.send(decision),
                 _ => self.approve(decision, press),
             },
+            // The field would not be seen.
+            PickEffect::WriteReason if !self.frame.has_room() => {
+                self.send(Decision::Reject { word: None })
+            }
             PickEffect::WriteReason => {
                 self.mode = QuestionMode::WritingReason(Box::new(Composer::new(Vec::new())));
                 ModalAction::Stay
@@ -356,25 +374,29 @@ impl QuestionState {
     }
 
     /// The text before the keys: why the last key did nothing, or where keys go.
-    fn status_text(&self) -> (Option<Phrase>, MessageUntil) {
+    fn status_text(&self) -> (Option<LocalizedText>, MessageUntil) {
         let (refused, until) = match self.refusal {
-            Some(Refusal::Message(why)) => (why, MessageUntil::NextKey),
+            Some(Refusal::Message(why)) => (why.into(), MessageUntil::NextKey),
             Some(Refusal::Unseen { all, .. }) => {
                 let until =
                     if all { MessageUntil::AllRowsSeen } else { MessageUntil::RequiredRowsSeen };
                 (self.unseen_phrase(all), until)
             }
-            None => return (listening_text(self.listening), MessageUntil::NextKey),
+            None => {
+                let listening = listening_text(self.listening).map(LocalizedText::from);
+                return (listening, MessageUntil::NextKey);
+            }
         };
         (Some(refused), until)
     }
 
-    fn unseen_phrase(&self, all: bool) -> Phrase {
-        match (self.severity(), self.can_skip_rest && !all) {
+    fn unseen_phrase(&self, all: bool) -> LocalizedText {
+        let phrase = match (self.severity(), self.can_skip_rest && !all) {
             (Severity::HighRisk, _) => words::REFUSED_UNSEEN_GRAVE,
             (Severity::Plain, true) => words::REFUSED_UNSEEN_SLIGHT,
             (Severity::Plain, false) => words::REFUSED_UNSEEN,
-        }
+        };
+        phrase.with("n", self.frame.unseen_rows(all))
     }
 
     /// Scrolls to a row of the page.
@@ -485,6 +507,9 @@ pub fn with_draft(
     hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), pen, width)
 }
 
+/// Columns of the head for its count and gaps.
+const COUNT: usize = 14;
+
 /// The content of a dialog: the step as proposed, or as edited.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
@@ -508,15 +533,26 @@ pub enum Certainty<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// The head of the dialog, with the command as its first rows.
-    pub fn page(&self, title: Phrase, width: usize, pen: &DrawContext<'_>) -> DialogPage {
+    /// The head of the dialog, with the command after its prompt as the first rows.
+    pub fn page(
+        &self,
+        title: Phrase,
+        prompt: &'static str,
+        usual: bool,
+        (width, pen): (usize, &DrawContext<'_>),
+    ) -> DialogPage {
         let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
-        let badge = match self.certainty {
-            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk),
-            Certainty::Pending => words::EDIT_JUDGING.into(),
-            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.into(),
-        };
         let title = if self.is_edited() { words::EDIT_TITLE } else { title };
+        let title = title.text(pen.lang).to_owned();
+        let badge = match self.certainty {
+            Certainty::Proposed if usual => {
+                let room = width.min(MEASURE).saturating_sub(text::width(&title) + COUNT);
+                step_details::badge(self.risk, room, pen)
+            }
+            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, 0, pen),
+            Certainty::Pending => words::EDIT_JUDGING.text(pen.lang).to_owned(),
+            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.text(pen.lang).to_owned(),
+        };
         let must = match self.certainty {
             Certainty::Unreadable(fault) => text::wrap(&fault.text(pen.lang), width)
                 .into_iter()
@@ -526,12 +562,12 @@ impl<'a> Subject<'a> {
                 Some(change) => {
                     super::file_change::rows(self.work.tool(), change, width, pen, self.diffs)
                 }
-                None => step_details::prompt_rows(self.work, self.risk, width, pen).into(),
+                None => step_details::prompt_rows(prompt, self.work, self.risk, width, pen).into(),
             },
         };
         DialogPage {
-            title: title.text(pen.lang).to_owned(),
-            badge: badge.text(pen.lang),
+            title,
+            badge,
             tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
             required: must,
             ..DialogPage::default()
@@ -553,35 +589,3 @@ const WORDING: &[KeyHint] = &[
     KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
     KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
-
-/// The effect of a key in a field of a question.
-pub enum Field {
-    Changed,
-    Submitted,
-    Cancelled,
-    Unhandled,
-}
-
-pub fn handle_field_key(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
-    match keys::action(KeyContext::Input, key) {
-        Some(KeyAction::Send) => Field::Submitted,
-        Some(KeyAction::Edit(edit)) => {
-            field.edit(edit);
-            Field::Changed
-        }
-        Some(KeyAction::Up) => {
-            field.up(lang);
-            Field::Changed
-        }
-        Some(KeyAction::Down) => {
-            field.down(lang);
-            Field::Changed
-        }
-        Some(_) => Field::Unhandled,
-        None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => {
-            Field::Cancelled
-        }
-        None if field.type_key(key) => Field::Changed,
-        None => Field::Unhandled,
-    }
-}

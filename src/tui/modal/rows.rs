@@ -4,10 +4,9 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use ratatui::style::Style;
 use ratatui::text::Line;
 
-use crate::draw::{self, DrawContext};
+use crate::draw::DrawContext;
 use crate::transcript::{DiffView, HighlightedCode, Snippet, language_of};
 use avocet_core::protocol::Change;
 
@@ -68,21 +67,6 @@ impl Rows {
 
     pub fn append(&mut self, other: Rows) {
         self.0.extend(other.0);
-    }
-
-    /// Adds a label before the first row. A long diff starts at the left edge.
-    pub fn labelled(self, label: &str, tone: Style, column: usize) -> Rows {
-        let mut label = Some(label);
-        let parts = self.0.into_iter().map(|part| match part {
-            RowsPart::Lines(lines) => RowsPart::Lines(draw::label_lines(
-                label.take().unwrap_or_default(),
-                tone,
-                column,
-                lines,
-            )),
-            long @ RowsPart::Diff(..) => long,
-        });
-        Rows(parts.collect())
     }
 
     /// Splits off the rows from `at` on.

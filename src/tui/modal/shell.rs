@@ -33,13 +33,12 @@ impl Dialog for ShellDialog {
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, None);
-        let mut page = subject.page(words::SHELL_TITLE, width, pen);
+        let mut page = subject.page(words::SHELL_TITLE, step_details::PROMPT, false, (width, pen));
         page.count = count_text(&self.asked, pen);
-        page.required.push(Line::default());
         if !subject.is_edited() {
-            page.required.extend(self.command_rows(width, pen));
+            page.optional.extend(self.command_rows(width, pen));
         }
-        page.required.extend(self.detail_rows(&subject, width, pen));
+        page.optional.extend(self.detail_rows(&subject, width, pen));
         page
     }
 }

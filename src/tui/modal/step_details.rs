@@ -7,6 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
+use super::dialog_frame::MEASURE;
 use crate::draw::DrawContext;
 use crate::{draw, text};
 use avocet_core::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS};
@@ -16,8 +17,9 @@ use avocet_core::text::{QuotedWord, escape, quote};
 
 /// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;
-/// In front of a command.
-const PROMPT: &str = "  $ ";
+/// In front of a command, and in front of the one of a list that is asked about.
+pub const PROMPT: &str = "  $ ";
+pub const MARKED_PROMPT: &str = "› $ ";
 /// What a step may do, the gravest first.
 const GRAVEST: [Effect; 11] = [
     Effect::Irreversible,
@@ -57,17 +59,18 @@ pub fn action_rows(
 
 /// The rows of a command after its prompt; of a tool, just its rows.
 pub fn prompt_rows(
+    prompt: &str,
     work: &StepAction,
     risk: &Risk,
     width: usize,
     pen: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     let column = match work {
-        StepAction::Exec { .. } | StepAction::Shell { .. } => text::width(PROMPT),
+        StepAction::Exec { .. } | StepAction::Shell { .. } => text::width(prompt),
         StepAction::Tool { .. } => return action_rows(work, risk, width, pen),
     };
     let rows = action_rows(work, risk, width.saturating_sub(column), pen);
-    draw::label_lines(PROMPT, pen.theme.dim, column, rows)
+    draw::label_lines(prompt, pen.theme.dim, column, rows)
 }
 
 /// Ends the rows of a step with its tier in words; the usual case needs none.
@@ -216,17 +219,11 @@ impl StepDetails {
             words::ASK_RULE,
             common::MODEL,
             words::ASK_EXPECTED,
-            words::ASK_REST,
         ];
         let widest = labels.iter().map(|label| text::width(label.text(pen.lang))).max();
         let column = (widest.unwrap_or(0) + 2).min(width / 2);
         let width = width.saturating_sub(column);
         StepDetails { column, width, with_rules, rows: Vec::new() }
-    }
-
-    /// Columns beside the labels.
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     pub fn into_rows(self) -> Vec<Line<'static>> {
@@ -256,7 +253,7 @@ impl StepDetails {
         if rows.len() > 4 {
             rows.truncate(4);
             if let Some(last) = rows.last_mut() {
-                *last = text::elide_end(&format!("{last} ..."), self.width);
+                *last = text::elide_end(&format!("{last} …"), self.width);
             }
         }
         let style = pen.theme.text.patch(pen.theme.markup.emph);
@@ -277,8 +274,7 @@ impl StepDetails {
 
     /// Each reason with the argument it points at and the id of its rule.
     pub fn push_reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
-        let grave: Vec<_> = risk.reasons.iter().filter(|reason| reason.tier > Tier::L0).collect();
-        let rows = grave.iter().flat_map(|reason| self.reason_rows(work, reason, pen)).collect();
+        let rows = reasons(risk).flat_map(|reason| self.reason_rows(work, reason, pen)).collect();
         self.push_labelled(words::ASK_REASONS, rows, pen);
     }
 
@@ -356,18 +352,41 @@ fn effect_phrase(effect: Effect) -> Phrase {
     }
 }
 
-/// Why it asks in a few words, for the head of a question: the gravest of its effects.
-pub fn badge(risk: &Risk) -> LocalizedText {
+/// Why it asks, for the head of a question: its main reason in so many columns, or the gravest of
+/// its effects.
+pub fn badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
+    let reason = reasons(risk).find(|reason| !reason.rule.starts_with(SANDBOX));
+    let reason = reason.map(|reason| reason_for_question(&reason.say).text(pen.lang));
+    let reason = reason.map(|say| text::single_line(say.trim_end_matches(['.', '。'])));
+    if let Some(reason) = reason.filter(|reason| text::width(reason) <= room) {
+        return reason;
+    }
     let gravest = GRAVEST.iter().find(|effect| risk.effects.contains(effect));
-    match (risk.is_high_risk(), gravest) {
+    let badge = match (risk.is_high_risk(), gravest) {
         (true, Some(effect)) => words::ASK_TIER_LIFTED.with("effect", named(*effect)),
         (true, None) => words::ASK_TIER_L2.into(),
         (false, Some(effect)) if risk.tier == Tier::L1 => {
             words::ASK_TIER_L1.with("effect", named(*effect))
         }
         (false, _) => EXPLAIN_ASKS.into(),
-    }
+    };
+    badge.text(pen.lang)
 }
+
+/// What confines the step, in its own rows.
+pub fn sandbox_rows(risk: &Risk, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    let said = reasons(risk).filter(|reason| reason.rule.starts_with(SANDBOX));
+    let rows = said.flat_map(|reason| text::wrap(&reason.say.text(pen.lang), width.min(MEASURE)));
+    rows.map(|row| Line::styled(row, pen.theme.dim)).collect()
+}
+
+/// The reasons for asking.
+fn reasons(risk: &Risk) -> impl Iterator<Item = &Reason> {
+    risk.reasons.iter().filter(|reason| reason.tier > Tier::L0)
+}
+
+/// The rules about the sandbox around a step.
+const SANDBOX: &str = "sandbox.";
 
 fn named(effect: Effect) -> LocalizedText {
     effect_phrase(effect).into()

@@ -12,7 +12,7 @@ use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::Change;
 use avocet_core::protocol::{
     Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
-    Requires, Risk, Step as Proposed, StepAction, StepQuestion, Truncation, TurnOrigin,
+    Requires, Risk, Step as Proposed, StepAction, StepQuestion, Tier, Truncation, TurnOrigin,
     TurnOutcome, Usage,
 };
 use avocet_safety::sanitize::{Cleaner, TextSource};
@@ -31,6 +31,8 @@ pub(super) struct TranscriptBuilder {
     broken_reply: Option<usize>,
     /// The origin of this turn.
     origin: Option<TurnOrigin>,
+    /// Steps of this turn that the user approved together with one before them.
+    approved_ahead: Vec<String>,
     /// Blocks from this index on were removed or replaced.
     removed_from: Option<usize>,
     /// The time of the current event.
@@ -215,6 +217,7 @@ impl TranscriptBuilder {
         self.close_streams(None);
         self.suggestions.clear();
         self.origin = Some(origin);
+        self.approved_ahead.clear();
         let text = match origin {
             TurnOrigin::Shell => text.trim_start_matches('!').trim_start(),
             TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
@@ -355,14 +358,21 @@ impl TranscriptBuilder {
         self.suggestions = replied.suggestions.iter().map(|text| text::single_line(text)).collect();
     }
 
+    /// The user approved these steps before their turn came.
+    pub fn approve_ahead(&mut self, steps: &[String]) {
+        self.approved_ahead.extend_from_slice(steps);
+    }
+
     fn update_step(&mut self, proposed: &Proposed, risk: &Risk, state: StepState) {
         self.suggestions.clear();
         self.end_reasoning();
+        let is_ahead = risk.tier > Tier::L0 && self.approved_ahead.contains(&proposed.id);
+        let asked = is_ahead || matches!(state, StepState::AwaitingUser);
         match self.find(&proposed.id) {
             Some((block, step)) => {
                 step.work = proposed.work.clone();
                 step.risk = risk.clone();
-                step.asked |= matches!(state, StepState::AwaitingUser);
+                step.asked |= asked;
                 step.state = state;
                 *block = block.wrapping_add(1);
             }
@@ -372,7 +382,7 @@ impl TranscriptBuilder {
                     work: proposed.work.clone(),
                     risk: risk.clone(),
                     origin: self.origin.unwrap_or(TurnOrigin::Typed),
-                    asked: matches!(state, StepState::AwaitingUser),
+                    asked,
                     run: StepRun::default(),
                     state,
                 };

@@ -202,6 +202,11 @@ impl Transcript {
         }
     }
 
+    /// The user approved these steps before their turn came.
+    pub fn approve_ahead(&mut self, steps: &[String]) {
+        self.builder.approve_ahead(steps);
+    }
+
     /// Unfolds all steps and reasoning, or folds them again.
     pub fn toggle_steps(&mut self) {
         self.deselect();

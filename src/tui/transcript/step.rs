@@ -442,13 +442,14 @@ impl StepBlock {
         if !done.cwd.is_empty() {
             pair(common::FOLDER, text::single_line(&done.cwd));
         }
-        for reason in &self.risk.reasons {
+        // What only reads, as most steps do, needs no reason, and success no code.
+        for reason in self.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0) {
             let rule = screen::STEP_RULE
                 .with("why", reason.say.clone())
                 .with("rule", reason.rule.as_str());
             pair(screen::STEP_REASON, paper.localize(&rule));
         }
-        if let Some(code) = done.exit_code {
+        if let Some(code) = done.exit_code.filter(|code| *code != 0) {
             pair(screen::STEP_EXIT_LABEL, code.to_string());
         }
         if let Some(say) = done.note.as_ref().and_then(user_note) {

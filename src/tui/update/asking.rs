@@ -12,6 +12,7 @@ use crate::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
 use crate::modal::ModalAction;
 use crate::state::State;
 use crate::{pickers, submit};
+use avocet_core::i18n::screen as words;
 use avocet_core::protocol::{Decision, Op};
 
 /// A second Esc counts within this time.
@@ -26,15 +27,20 @@ pub(super) fn handle_key(
     let draft = !state.composer.is_blank();
     let ready = state.guard.is_ready(at);
     let kind = key_kind(state, key, focus);
+    let ignored = state.guard.take_ignored(at);
     match state.guard.route_key(kind, at, draft) {
         Route::FocusMoved => {
             close_lists(state);
             state.modals.reset_selection();
             Vec::new()
         }
-        Route::To(KeyTarget::Question) => handle_question_key(state, key, at),
+        Route::To(KeyTarget::Question) => handle_question_key(state, key, ignored, at),
+        Route::Held => hold_key(state, key, ignored, at),
         Route::To(KeyTarget::Draft) => {
             state.modals.reset_selection();
+            if is_text_key(key) {
+                type_keys(state, &ignored);
+            }
             let effects = handle_draft_key(state, key, ready, at);
             // The user deleted the whole draft, so typing ahead is over.
             if draft && state.composer.is_blank() && effects.is_empty() {
@@ -42,6 +48,32 @@ pub(super) fn handle_key(
             }
             effects
         }
+    }
+}
+
+/// A letter of a choice that came too early: it answers nothing, and it begins a text only if
+/// another letter follows.
+fn hold_key(
+    state: &mut State,
+    key: &KeyEvent,
+    held: Vec<KeyEvent>,
+    at: Millis,
+) -> Vec<ScreenEffect> {
+    state.modals.reset_selection();
+    if held.iter().all(|before| before.code == key.code) {
+        state.guard.ignore(held, key, at);
+        state.modals.refuse(words::QUESTION_PRESS_AGAIN);
+        return Vec::new();
+    }
+    state.guard.record_typing(at);
+    type_keys(state, &held);
+    type_key(state, key)
+}
+
+/// Types letters that were the beginning of a text.
+fn type_keys(state: &mut State, keys: &[KeyEvent]) {
+    for key in keys {
+        type_key(state, key);
     }
 }
 
@@ -92,6 +124,9 @@ fn key_kind(state: &State, key: &KeyEvent, focus: Focus) -> KeyKind {
         KeyCode::Tab => KeyKind::Tab,
         arrow if key.modifiers.is_empty() && state.composer.is_at_edge(arrow) => KeyKind::Edge,
         KeyCode::Char(' ') if state.composer.is_blank() => KeyKind::Other,
+        _ if is_text_key(key) && state.composer.is_empty() && state.modals.is_choice(key) => {
+            KeyKind::Choice
+        }
         _ if is_text_key(key) => KeyKind::Text,
         _ => match keys::action(KeyContext::Input, key) {
             Some(KeyAction::Edit(_)) if !state.composer.is_empty() => KeyKind::Text,
@@ -112,7 +147,12 @@ fn close_lists(state: &mut State) {
 }
 
 /// A key for the question.
-fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
+fn handle_question_key(
+    state: &mut State,
+    key: &KeyEvent,
+    ignored: Vec<KeyEvent>,
+    at: Millis,
+) -> Vec<ScreenEffect> {
     let lang = state.appearance.lang;
     if !state.modals.has_text_field() && keys::letter(key) == Some('/') {
         return open_command_line(state, at);
@@ -121,7 +161,6 @@ fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Scr
     if state.guard.is_pasting(at) && keys::action(KeyContext::Input, key) == Some(KeyAction::Send) {
         return Vec::new();
     }
-    let ignored = state.guard.take_ignored(at);
     match state.modals.key(key, at, lang) {
         ModalAction::Ignored => {
             state.guard.ignore(ignored, key, at);
@@ -136,16 +175,18 @@ fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Scr
         }
         ModalAction::Send(op) => match op {
             Op::Decide { decision: Decision::Stop, .. } => submit::stop_turn(state, op, at),
-            op => vec![ScreenEffect::Send(op)],
+            op => {
+                if let Op::Decide { decision: Decision::ApproveAll { steps }, .. } = &op {
+                    state.transcript.approve_ahead(steps);
+                }
+                vec![ScreenEffect::Send(op)]
+            }
         },
         ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
         ModalAction::Unhandled if is_text_key(key) => {
             state.guard.record_typing(at);
             state.modals.reset_selection();
-            // They were the beginning of this text.
-            for key in &ignored {
-                type_key(state, key);
-            }
+            type_keys(state, &ignored);
             type_key(state, key)
         }
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
@@ -182,7 +223,7 @@ fn handle_draft_key(
         Some(KeyAction::Send) => send(state, at),
         Some(KeyAction::Stop) => handle_escape(state, ready, at),
         Some(KeyAction::Interrupt) if state.composer.is_empty() => {
-            handle_question_key(state, key, at)
+            handle_question_key(state, key, Vec::new(), at)
         }
         Some(KeyAction::Interrupt) => {
             state.composer.clear();
@@ -238,6 +279,12 @@ fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     if state.composer.break_at_backslash() {
+        return Vec::new();
+    }
+    let is_command =
+        state.palette.draft().is_some() || state.composer.display_text().starts_with('/');
+    if !is_command && !state.guard.confirm_sending(at) {
+        state.modals.refuse(words::QUESTION_ENTER_AGAIN);
         return Vec::new();
     }
     let line = state.palette.draft().is_some();

@@ -77,7 +77,11 @@ pub(super) fn toggle_side_panel(state: &mut State, at: Millis) -> Vec<ScreenEffe
 pub(super) fn apply_editor_result(
     state: &mut State,
     edited: Result<String, LocalizedText>,
+    at: Millis,
 ) -> Vec<ScreenEffect> {
+    // The last key was one of the editor's.
+    state.guard.record_key(at);
+    state.guard.restart(at);
     match edited {
         Ok(text) => {
             state.composer.rewrite(&text, state.appearance.lang);

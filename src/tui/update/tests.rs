@@ -406,7 +406,7 @@ fn a_question_is_answered_by_letter_digit_or_arrows() {
         ("x", Decision::Stop),
         ("1", Decision::Approve),
         ("１", Decision::Approve),
-        ("6", Decision::Reject { word: None }),
+        ("5", Decision::Reject { word: None }),
         ("\t\n", Decision::Approve),
         ("wtoo risky\n", Decision::Reject { word: Some("too risky".into()) }),
         ("w\x1bn", Decision::Reject { word: None }),

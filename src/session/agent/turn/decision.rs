@@ -2,7 +2,7 @@
 
 use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
 use avocet_core::i18n::agent as words;
-use avocet_core::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
+use avocet_core::protocol::{ApprovalMode, Decision, Outcome, Step, StepAction, TurnOutcome};
 use avocet_safety::{self as safety, Assessment, Grant, NeedsApproval, PolicyContext, Verdict};
 
 impl Turn {
@@ -83,16 +83,25 @@ impl Turn {
             Decision::Edit(work) if work == held.assessment().step.work => Decision::Approve,
             other => other,
         };
-        let yes = matches!(
-            decision,
-            Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
-        );
+        // Edits are accepted from now on where they could be remembered.
+        let accepts_edits = grant.is_some()
+            && held.assessment().change().is_some()
+            && matches!(decision, Decision::AcceptPlan { mode: ApprovalMode::Edits, .. });
+        let yes = accepts_edits
+            || matches!(
+                decision,
+                Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
+            );
         if yes && self.is_stale(&held, scene) {
             self.batch.todo.push_front(held.assessment().step.clone());
             return self.advance(scene);
         }
         match decision {
             Decision::Approve | Decision::ApproveAll { .. } => self.run(held.approve(), None),
+            Decision::AcceptPlan { mode, .. } if accepts_edits => {
+                self.side_effects.push(SideEffect::SetApprovalMode(mode));
+                self.run(held.approve(), None)
+            }
             Decision::Remember(scope) => {
                 for grant in grants.into_iter().map(Box::new) {
                     self.side_effects.push(SideEffect::Remember { grant, scope });

@@ -71,7 +71,7 @@ const PARTS: [(Focus, Option<Phrase>, bool, bool); 10] = [
     (Focus::Draft, None, true, true),
     (Focus::Page, None, false, false),
     (Focus::Picker, Some(words::HINT_PICK), true, false),
-    (Focus::Queue, Some(avocet_core::i18n::input::HINT_QUEUE_EDIT), false, true),
+    (Focus::Queue, Some(avocet_core::i18n::input::HINT_QUEUE_REMOVE), false, true),
     (Focus::HistorySearch, Some(avocet_core::i18n::input::HINT_OLDER), true, true),
     (Focus::TranscriptSearch, Some(words::HINT_NEXT), true, true),
     (Focus::Palette, Some(words::HINT_RUN), true, true),

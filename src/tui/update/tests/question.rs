@@ -27,12 +27,79 @@ fn details_of_a_question_wait_behind_a_key_except_with_high_risk() {
 #[test]
 fn a_lasting_choice_names_its_rule_and_another_folder_is_always_named() {
     let mut state = screen_with(touches());
-    assert!(row(&mut state, "for this session").contains("`touch *`"));
+    assert!(row(&mut state, "in this session").contains("`touch *`"));
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step(asked) = &mut ask.question else { panic!("a step") };
     asked.cwd = "/elsewhere".into();
     let mut state = screen_with(protocol::Event::Asked(ask));
     assert!(row(&mut state, "/elsewhere").contains("folder"));
+}
+
+/// A command that the sandbox confines.
+fn confined(rest: usize) -> State {
+    let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
+    let Question::Step(asked) = &mut ask.question else { panic!("a step") };
+    let mut held = risk(Tier::L1).reasons;
+    held.iter_mut().for_each(|reason| reason.rule = "sandbox.work".into());
+    asked.risk.reasons.extend(held);
+    asked.rule_covers = vec![WHY.into()];
+    asked.rest.extend((0..rest).map(|n| protocol::UpcomingStep {
+        id: format!("cmd_{n}"),
+        work: StepAction::exec("touch", &["b"]),
+        risk: risk(Tier::L1),
+        change: None,
+    }));
+    screen_with(protocol::Event::Asked(ask))
+}
+
+#[test]
+fn yes_is_marked_for_what_stays_inside_the_sandbox_and_no_for_everything_else() {
+    let mut state = confined(0);
+    assert!(row(&mut state, "› 1").contains("Run once"), "{}", text(&mut state, SIZE));
+    assert_eq!(press_at(&mut state, "\n", 5_000), decides(Decision::Approve));
+    let mut state = screen_with(touches());
+    assert!(row(&mut state, "› 5").contains("No"), "{}", text(&mut state, SIZE));
+    let no = decides(Decision::Reject { word: None });
+    assert_eq!(press_at(&mut state, "\n", 5_000), no);
+    // One row says no and takes words; Esc only says no.
+    let mut state = confined(0);
+    assert_eq!(press_at(&mut state, "\x1b", 5_000), no);
+    for key in ["n", "4", "w"] {
+        let mut state = confined(0);
+        assert_eq!(press_at(&mut state, key, 5_000), [], "{key}");
+        let word = Some("use pnpm".to_owned());
+        let told = decides(Decision::Reject { word });
+        assert_eq!(press_at(&mut state, "use pnpm\n", 6_000), told, "{key}");
+    }
+}
+
+#[test]
+fn a_command_of_one_line_takes_twelve_rows_and_names_every_choice() {
+    let mut state = confined(0);
+    let shown = text(&mut state, SIZE);
+    let rows: Vec<&str> = shown.lines().collect();
+    let title = rows.iter().position(|row| row.contains("Run this?")).expect("a title");
+    assert!(rows.len() - title < 12, "{shown}");
+    for label in ["Run once", "don't ask again for `touch *`", "in this project", "tell the model"]
+    {
+        assert!(shown.contains(label), "{label}\n{shown}");
+    }
+    assert!(!shown.contains("test.rule"), "{shown}");
+    // What a rule covers is said where it is about to be chosen.
+    press_at(&mut state, "s", 5_000);
+    let marked = text(&mut state, SIZE);
+    assert_eq!(marked.matches("writes").count(), shown.matches("writes").count() + 1, "{marked}");
+    let session = decides(Decision::Remember(ApprovalScope::Session));
+    assert_eq!(press_at(&mut state, "\n", 5_100), session);
+}
+
+#[test]
+fn a_list_of_steps_marks_the_one_that_is_asked_about() {
+    let mut state = confined(2);
+    let shown = text(&mut state, SIZE);
+    assert!(row(&mut state, "$ touch a").contains("› $"), "{shown}");
+    assert_eq!(shown.matches("  $ touch b").count(), 2, "{shown}");
+    assert!(row(&mut state, "Run all 3").trim_end().ends_with('a'), "{shown}");
 }
 
 /// The choices would fill it: then they take one row.

@@ -172,7 +172,7 @@ impl TypingHarness {
             next: 1,
             open: Vec::new(),
             sent: Vec::new(),
-            last: 5_000,
+            last: 0,
             is_quiet: false,
             has_moved_focus: false,
             question_letters: String::new(),
@@ -198,9 +198,13 @@ impl TypingHarness {
         keys.iter().filter_map(|key| key.code.as_char()).collect()
     }
 
-    /// The question changed: earlier keys are not for it.
+    /// The question changed: earlier keys are not for it. If there was none in the second before,
+    /// the next one is.
     fn question_changed(&mut self) {
-        (self.last, self.is_quiet, self.has_moved_focus) = (self.now, false, false);
+        (self.is_quiet, self.has_moved_focus) = (self.now > self.last + 1_000, false);
+        if !self.is_quiet {
+            self.last = self.now;
+        }
         self.question_letters.clear();
         self.draw();
     }
@@ -278,6 +282,12 @@ impl TypingHarness {
             if field {
                 self.question_letters.extend(types);
             }
+        } else if asking
+            && !wrote
+            && types.is_some()
+            && self.ignored_letters().last() == types.as_ref()
+        {
+            // The letter of a choice is held: more text brings it back.
         } else if matches!(event.code, KeyCode::Up | KeyCode::Down) && wrote {
             // It brings an earlier message into the input, or the draft back.
             assert!(self.recalled.contains(&after), "{event:?} brings {after:?}");
