@@ -23,9 +23,10 @@ pub fn quote(word: &str) -> QuotedWord {
         return ansi_quoted(&escaped);
     }
     // Code with quotes of its own is read more easily between others.
-    let text = match word.contains('\'') && !word.contains(SPECIAL) {
-        true => format!("\"{word}\""),
-        false => quote_visible(word),
+    let text = if word.contains('\'') && !word.contains(SPECIAL) {
+        format!("\"{word}\"")
+    } else {
+        quote_visible(word)
     };
     QuotedWord { text, marks: Vec::new() }
 }

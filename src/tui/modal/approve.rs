@@ -48,9 +48,10 @@ impl Dialog for ApproveDialog {
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let change = self.asked.change.as_ref();
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, change);
-        let prompt = match self.asked.rest.is_empty() {
-            true => step_details::PROMPT,
-            false => step_details::MARKED_PROMPT,
+        let prompt = if self.asked.rest.is_empty() {
+            step_details::PROMPT
+        } else {
+            step_details::MARKED_PROMPT
         };
         let usual = self.question.choices.offer.is_usual();
         let mut page = subject.page(self.title(), prompt, usual, (width, pen));

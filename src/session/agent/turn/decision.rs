@@ -84,7 +84,7 @@ impl Turn {
             other => other,
         };
         // Edits are accepted from now on where they could be remembered.
-        let accepts_edits = grant.is_some()
+        let accepts_edits = !grants.is_empty()
             && held.assessment().change().is_some()
             && matches!(decision, Decision::AcceptPlan { mode: ApprovalMode::Edits, .. });
         let yes = accepts_edits
