@@ -146,7 +146,7 @@ const OTHERS: &[&str] = &[
 const JOINTS: &[&str] = &[" | ", " && ", " || ", "; ", "\n", "|", "&&", ";", " \\\n && ", " |\n "];
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(800) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
     #[test]
     fn a_line_runs_exactly_if_all_of_its_pieces_do(
         pieces in proptest::collection::vec((select(HARMLESS), select(JOINTS)), 1..6),
