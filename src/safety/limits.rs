@@ -47,7 +47,11 @@ const OPEN: &[Phrase] = &[
 
 /// The same as the README has it.
 pub fn open_list() -> String {
-    OPEN.iter().map(|it| format!("- {}\n", it.text(Lang::En))).collect()
+    let mut list = String::new();
+    for open in OPEN {
+        list += &format!("- {}\n", open.text(Lang::En));
+    }
+    list
 }
 
 /// The page of the help.

@@ -56,7 +56,7 @@ impl Needs {
             Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
             _ if context.scene.policy.runs_builds_unasked() => {
-                GuardedFiles::FollowedAndBuilds { command: command_name(&direct, work) }
+                GuardedFiles::FollowedAndBuilds { command: command_name(direct.as_ref(), work) }
             }
             _ => GuardedFiles::Followed,
         };
@@ -137,7 +137,7 @@ impl Needs {
 }
 
 /// The name of the command in the table of those that change files of builds.
-fn command_name(direct: &Option<CommandRule>, work: &StepAction) -> String {
+fn command_name(direct: Option<&CommandRule>, work: &StepAction) -> String {
     match (direct, work) {
         (Some(rule), _) => rule.full.clone(),
         // It belongs to the project, and is made to write the files of its builds.

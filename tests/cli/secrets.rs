@@ -78,8 +78,9 @@ fn write_files(bench: &TestDir) {
 fn forms() -> Vec<String> {
     let (_, rest) = KEY.split_at(20);
     let hex: Vec<String> = rest.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let plain = [rest, &OTHER[8..], "sw0rd", "fish9", "c0ral", "reef7", BODY, "sehsifdrows"]
-        .map(str::to_owned);
+    let plain =
+        [rest, OTHER.split_at(8).1, "sw0rd", "fish9", "c0ral", "reef7", BODY, "sehsifdrows"]
+            .map(str::to_owned);
     let encoded = [
         KEY.chars().rev().take(20).collect(),
         rest.chars().map(String::from).collect::<Vec<_>>().join("\n"),

@@ -17,13 +17,11 @@ async fn files_of_builds_are_put_back_where_a_rule_runs_builds_and_honest_work_s
     for name in ["package.json", "Makefile", "web/Makefile"] {
         wall.write(&root.join(name), old);
     }
-    let plant: String = BUILDS
-        .iter()
-        .map(|name| {
-            let folder = Path::new(name).parent().unwrap().display();
-            format!("mkdir -p ./{folder}; echo evil > {name}\n")
-        })
-        .collect();
+    let mut plant = String::new();
+    for name in BUILDS {
+        let folder = Path::new(name).parent().unwrap().display();
+        plant += &format!("mkdir -p ./{folder}; echo evil > {name}\n");
+    }
     wall.write(&root.join("attack.sh"), &plant);
     let rules = |rules: &[&str]| Policy {
         allowed: rules.iter().map(|rule| PolicyRule::parse(rule).unwrap()).collect(),
