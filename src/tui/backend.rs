@@ -427,7 +427,7 @@ mod tests {
         drop(careful);
         // As it draws it: one column for the heart and its variant.
         let text = String::from_utf8(out).unwrap().replace("❤️", "o");
-        let mut terminal = vt100::Parser::new(1, 80, 0);
+        let mut terminal = vt100::Parser::default();
         terminal.process(text.as_bytes());
         assert_eq!(terminal.screen().contents().trim_end(), "o y");
     }
