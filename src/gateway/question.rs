@@ -3,7 +3,7 @@
 
 use super::platform::{Button, ButtonStyle, PlatformLimits, UserId};
 use super::terminal_names::terminal_names;
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, chat as w, linear, screen};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, chat as w, common, linear, screen};
 use avocet_core::protocol::{
     Ask, AskId, Decision, Effect, FormField, Question, Risk, StepAction, StepQuestion,
 };
@@ -257,7 +257,7 @@ impl ChatQuestion {
         match pick {
             ChoicePick::Session => w::BUTTON_SESSION.into(),
             ChoicePick::Project => w::BUTTON_PROJECT.into(),
-            ChoicePick::Reject => w::BUTTON_NO.into(),
+            ChoicePick::Reject => common::NO.into(),
             other => pick_label(self.offer.kind, other).into(),
         }
     }

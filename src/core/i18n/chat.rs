@@ -11,7 +11,6 @@ words! { "chat":
     IN_TERMINAL: " (in the terminal)", "（在终端中）";
     BUTTON_SESSION: "Allow in this session", "本会话内允许";
     BUTTON_PROJECT: "Allow in this project", "本项目内允许";
-    BUTTON_NO: "No", "不";
     APPROVED: "Approved", "已批准";
     APPROVED_LASTING: "Approved, and remembered", "已批准并记住";
     ANSWERED: "Answered: {text}", "已回答：{text}";

@@ -36,6 +36,7 @@ words! { "common":
     NEAR: "Did you mean {near}?", "是不是想输入 {near}？";
     PROVIDER: "provider", "提供方";
     QUIT: "Quit", "退出";
+    NO: "No", "拒绝";
     REJECT: "reject", "拒绝";
     REPAIRING: "The reply could not be parsed; asking again: {fault}", "回复无法解析，正在重新请求：{fault}";
     RUN_TESTS: "Run the tests", "运行测试";

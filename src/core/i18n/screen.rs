@@ -278,7 +278,6 @@ words! { "screen":
     ASK_TIER_L1: "may {effect}", "可能{effect}";
     ASK_TIER_L2: "high risk", "高风险";
     ASK_TIER_LIFTED: "high risk: may {effect}", "高风险：可能{effect}";
-    PICK_REJECT: "No", "拒绝";
     PICK_WORD: "No, and tell the model what to do instead", "拒绝，并告诉模型该怎么做";
     PICK_WORD_SHORT: "No, because", "拒绝并说明";
     PICK_STOP: "Stop the turn", "停止本轮";

@@ -15,7 +15,7 @@ use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
-    Risk, SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+    SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
 };
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
@@ -392,20 +392,13 @@ impl Turn {
         } else {
             safety::with_sandbox_reasons(judged, scene.policy)
         };
-        // Steps that ask nothing are not counted.
-        let asks = |risk: &Risk| risk.tier > Tier::L0;
-        let before = self.batch.observations.iter().filter(|seen| asks(&seen.risk)).count();
-        let rest = ahead.upcoming_steps();
-        let after = rest.iter().filter(|step| asks(&step.risk)).count();
         let question = Question::Step(StepQuestion {
-            number: before + 1,
-            of: before + 1 + after,
             risk,
             rule: joined_rules(&grants),
             rule_covers: joined_coverage(&grants, &judged.cwd),
             trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
-            rest,
+            rest: ahead.upcoming_steps(),
             ..self.step_question(judged)
         });
         self.waiting = Waiting::Step { held: Box::new(held), grants, ahead };
@@ -414,11 +407,15 @@ impl Turn {
 
     /// The question about a step of the reply, by itself.
     fn step_question(&self, judged: &Assessment) -> StepQuestion {
+        // A plan asks nothing and is not counted.
+        let is_plan = |step: &Step| step.work.tool() == "plan";
+        let before = self.batch.observations.iter().filter(|seen| is_plan(&seen.step)).count();
+        let after = self.batch.todo.iter().filter(|step| is_plan(step)).count();
         StepQuestion {
             why: self.batch.why.clone(),
             expected: self.batch.expected.clone(),
-            number: self.batch.total - self.batch.todo.len(),
-            of: self.batch.total,
+            number: self.batch.total - self.batch.todo.len() - before,
+            of: self.batch.total - before - after,
             ..judged.question()
         }
     }

@@ -31,9 +31,9 @@ fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoi
     // A high-risk step takes a capital letter, so that habit cannot answer it.
     let run = if severity == Severity::HighRisk { 'Y' } else { 'y' };
     let (letter, label, short) = match (pick, kind) {
-        (Pick::Reject, Kind::Template) => ('n', prompt::PICK_NONE, words::PICK_REJECT),
+        (Pick::Reject, Kind::Template) => ('n', prompt::PICK_NONE, common::NO),
         (Pick::Reject, Kind::Trust) => ('n', words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT),
-        (Pick::Reject, _) => ('n', words::PICK_REJECT, words::PICK_REJECT),
+        (Pick::Reject, _) => ('n', common::NO, common::NO),
         (Pick::RejectWithReason, _) => ('w', words::PICK_WORD, words::PICK_WORD_SHORT),
         (Pick::Stop, Kind::Pause) => ('n', words::PICK_HALT, words::PICK_STOP_SHORT),
         (Pick::Stop, Kind::Trust) => ('x', words::PICK_LEAVE, common::QUIT),

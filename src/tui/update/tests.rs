@@ -16,6 +16,7 @@ use avocet_core::protocol::{
 
 mod asking;
 mod copying;
+mod early_keys;
 mod failures;
 mod focus;
 mod palette;

@@ -271,7 +271,8 @@ impl TypingHarness {
         let mut expected = unchanged;
         expected.extend(types);
         expected.sort_unstable();
-        if wrote && types.is_some() && asking && after != expected {
+        let is_text = types.is_some() || event.code == KeyCode::Char(' ');
+        if wrote && is_text && asking && after != expected {
             // What the question ignored just before is the beginning of the text.
             expected.extend(ignored);
             expected.sort_unstable();
