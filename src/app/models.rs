@@ -13,14 +13,13 @@ use super::startup::Startup;
 use avocet_config::edit::{self, EditError};
 use avocet_config::{Connection, Environment, FallbackTarget, ProviderSetting};
 use avocet_core::deadline::with_timeout;
-use avocet_core::i18n::model::not_connected;
 use avocet_core::i18n::{Lang, Localize, LocalizedText};
 use avocet_core::protocol::{HOSTED, Mode, ModelOffer, ModelOverride, Provider};
 use avocet_model::{
     Auto, BuildModel, CapabilitiesOf, DescribedModel, Endpoint, Guide, HttpModel, LOCAL, LateKey,
     ListModels, ListedModel, Model, ModelChoices, ModelError, NameCheck, RememberFacts, Retry,
     RetryPolicy, Scripted, ServerOffer, Timeouts, capabilities, default_chat_model,
-    describe_models, display_address, find_servers, provider_name, server_host,
+    describe_models, display_address, find_servers, not_connected, provider_name, server_host,
 };
 use avocet_safety::redact::Redactor;
 use avocet_session::{Connect, Connected, Fallback, FoundServer, Wanted};

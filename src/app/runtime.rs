@@ -37,8 +37,8 @@ pub enum SessionEnd {
 /// takes one second, a database that another program has locked one and a half.
 pub const LEAVING: Duration = Duration::from_millis(2500);
 
-/// The same where a run has done its work and nobody waits at a screen: a slow disk may take its
-/// time to save what was said.
+/// The same after a run without a screen: a slow disk may need this long to save the
+/// conversation.
 const SAVING: Duration = Duration::from_secs(60);
 
 /// What is left of that time after a turn without a screen.

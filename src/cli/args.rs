@@ -398,12 +398,10 @@ pub enum UsageError {
 }
 
 /// First words of other programs, and what they mean here: never a message.
-const WORDS_OF_OTHERS: [(&str, i18n::Phrase); 5] = [
-    ("mcp", i18n::cli::WORD_MCP),
-    ("update", i18n::cli::WORD_UPDATE),
-    ("upgrade", i18n::cli::WORD_UPDATE),
-    ("exit", i18n::cli::WORD_EXIT),
-    ("quit", i18n::cli::WORD_EXIT),
+const WORDS_OF_OTHERS: [(&[&str], i18n::Phrase); 3] = [
+    (&["mcp"], i18n::cli::WORD_MCP),
+    (&["update", "upgrade"], i18n::cli::WORD_UPDATE),
+    (&["exit", "quit"], i18n::cli::WORD_EXIT),
 ];
 
 impl Localize for UsageError {
@@ -450,7 +448,7 @@ impl Cli {
     /// no valid command line, and alone it would be sent to the model.
     pub fn misspelt_command(word: &str) -> Option<UsageError> {
         let mut of_others = WORDS_OF_OTHERS.iter();
-        if let Some((_, say)) = of_others.find(|(name, _)| *name == word) {
+        if let Some((_, say)) = of_others.find(|(names, _)| names.contains(&word)) {
             return Some(UsageError::WordOfOthers(*say));
         }
         let like_a_name = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');

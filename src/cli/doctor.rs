@@ -8,7 +8,6 @@ use super::extensions;
 use super::model::ModelListing;
 use avocet_config::extensions::ExtensionSet;
 use avocet_config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
-use avocet_core::i18n::model::not_connected;
 use avocet_core::i18n::{Localize, LocalizedText, PhraseValue, cli as w, common, session, temp};
 use avocet_core::protocol::{InstructionFile, Notice, SandboxMode};
 use avocet_present::commands::PageRow;
@@ -146,7 +145,7 @@ fn renamed_word(word: &str) -> Option<PageRow> {
 fn model(found: &DoctorFindings<'_>) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(common::MODEL_TITLE)];
     match &found.loaded.settings.connection {
-        None => rows.push(PageRow::line(not_connected())),
+        None => rows.push(PageRow::line(avocet_model::not_connected())),
         Some(Connection {
             provider: ProviderSetting::Guide | ProviderSetting::Scripted(_),
             high,
@@ -296,7 +295,7 @@ mod tests {
         let (page, exit) = page_of("mode = 3", &ModelListing::NoServer, Lang::Zh);
         assert!(page.contains("第 1 行第 8 列"), "{page}");
         assert_eq!(exit, Exit::Failed);
-        let failed = ModelListing::Failed(not_connected());
+        let failed = ModelListing::Failed(avocet_model::not_connected());
         assert_eq!(page_of(SERVER, &failed, Lang::En).1, Exit::Model);
     }
 }

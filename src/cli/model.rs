@@ -3,12 +3,11 @@
 use serde_json::json;
 
 use avocet_config::{Connection, ProviderSetting, Settings};
-use avocet_core::i18n::model::not_connected;
 use avocet_core::i18n::{Lang, LocalizedText, PhraseValue, cli as w};
 use avocet_core::protocol::{Mode, Prices, TokenPrices};
 use avocet_model::capabilities::capabilities;
 use avocet_model::{
-    Caching, Capabilities, ListedModel, ServerFacts, display_address, provider_name,
+    Caching, Capabilities, ListedModel, ServerFacts, display_address, not_connected, provider_name,
 };
 
 use avocet_present::commands::PageRow;

@@ -296,6 +296,11 @@ impl ModelError {
     }
 }
 
+/// No model is connected, and how to connect one.
+pub fn not_connected() -> LocalizedText {
+    words::NOT_CONNECTED.with("how", words::HOW_TO_CONNECT)
+}
+
 impl Localize for ModelError {
     fn localized(&self) -> LocalizedText {
         match self {

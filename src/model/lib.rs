@@ -50,7 +50,7 @@ pub use described::{CapabilitiesOf, DescribedModel, ModelChoices, RememberFacts}
 pub use discover::{
     LOCAL, ListedModel, Local, ServerOffer, describe_models, find_servers, list_models,
 };
-pub use error::{ConnectError, ModelError, RetryAdvice};
+pub use error::{ConnectError, ModelError, RetryAdvice, not_connected};
 pub use guide::Guide;
 pub use http::{Endpoint, Timeouts};
 pub use late_key::{BuildModel, FetchKey, LateKey};

@@ -45,26 +45,26 @@ pub fn shell_line(work: &StepAction) -> Option<(&str, usize, bool)> {
 }
 
 /// The commands of such a line, whether or not all of it is understood.
-pub fn sub_commands(work: &StepAction, ground: &JudgeContext<'_>) -> Vec<SubCommand> {
+pub fn sub_commands(work: &StepAction, context: &JudgeContext<'_>) -> Vec<SubCommand> {
     let Some((line, arg, _)) = shell_line(work) else { return Vec::new() };
     let seat = super::spec::ArgPosition::Within(arg);
-    shell::judge_line(line, seat, 1, ground, &mut Findings::default())
+    shell::judge_line(line, seat, 1, context, &mut Findings::default())
 }
 
 /// Judges the pieces of a line; `None`: it is not one, or some of it is only known to the shell.
 pub fn judge(
     work: &StepAction,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     judge_piece: PieceJudge,
 ) -> Option<JudgedLine> {
-    let (text, arg, is_bash) = shell_line(work).filter(|_| !ground.in_line)?;
-    let line = shell::read_plain(text, is_bash, &ground.cwd, ground.scene)?;
+    let (text, arg, is_bash) = shell_line(work).filter(|_| !context.in_line)?;
+    let line = shell::read_plain(text, is_bash, &context.cwd, context.scene)?;
     let commands = line.0.iter().filter_map(|part| match part {
         PlainPart::Text(_) => None,
         PlainPart::Command(command) => Some(command),
     });
     let pieces: Option<Vec<JudgedPiece>> =
-        commands.map(|command| JudgedPiece::judge(command, ground, judge_piece)).collect();
+        commands.map(|command| JudgedPiece::judge(command, context, judge_piece)).collect();
     let pieces = pieces?;
     let length: usize = pieces.iter().map(JudgedPiece::length).sum();
     (length <= MOST_LENGTH).then_some(JudgedLine { line, pieces, arg })
@@ -80,7 +80,7 @@ impl JudgedPiece {
     /// In every folder it may run in; they must not make a difference.
     fn judge(
         command: &PlainCommand,
-        ground: &JudgeContext<'_>,
+        context: &JudgeContext<'_>,
         judge_piece: PieceJudge,
     ) -> Option<JudgedPiece> {
         let judged_in = |folder: &PathBuf| {
@@ -88,7 +88,7 @@ impl JudgedPiece {
             let work = StepAction::Exec { program: command.name.clone(), args };
             let cwd = Some(folder.to_str()?.to_owned());
             let step = Step { id: String::new(), work, requires: Requires::default(), cwd };
-            Some(judge_piece(step, ground.scene))
+            Some(judge_piece(step, context.scene))
         };
         let (first, others) = command.folders.split_first()?;
         let (judged, is_allowed) = judged_in(first)?;

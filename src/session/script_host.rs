@@ -353,7 +353,7 @@ impl ScriptHost for SessionScriptHost {
         call: ModelCall,
     ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
-            return stream::iter([Err(avocet_core::i18n::model::not_connected())]).boxed();
+            return stream::iter([Err(avocet_model::not_connected())]).boxed();
         };
         if self.cancel.is_cancelled() {
             return stream::iter([Err(avocet_core::i18n::exec::CANCELLED.into())]).boxed();

@@ -17,7 +17,7 @@ use super::transcript::{Overlays, Stage};
 use super::update::layout::{Layout, bottom_rows, input_width};
 use super::{jobs, text, welcome};
 use avocet_config::BusyInput;
-use avocet_core::i18n::{input, plural, screen as words};
+use avocet_core::i18n::{common, input, plural, screen as words};
 
 /// Draws the state, laid out for this frame; returns the links and the pictures on the screen.
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
@@ -315,7 +315,7 @@ const PALETTE: &[KeyHint] = &[
     KeyHint::bound(C::Palette, A::Close, words::HINT_CLOSE),
 ];
 const QUEUE: &[KeyHint] = &[
-    KeyHint::bound(C::Queue, A::Accept, input::HINT_QUEUE_EDIT),
+    KeyHint::bound(C::Queue, A::Accept, common::HINT_EDIT),
     KeyHint::bound(C::Queue, A::Remove, input::HINT_QUEUE_REMOVE),
     KeyHint::pair(C::Queue, words::HINT_MOVE),
     KeyHint::bound(C::Queue, A::Close, words::HINT_CLOSE),

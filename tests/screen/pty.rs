@@ -953,7 +953,8 @@ fn an_approved_interactive_plugin_borrows_the_terminal() {
     screen.press("run them\r");
     screen.wait_for("--top");
     screen.answer("Run this?", "y");
-    screen.answer("takes over the terminal", "y");
+    screen.wait_for("✓ Ran talk --top 5");
+    screen.answer("args   []", "y");
     screen.wait_for("your name?");
     screen.press("Ada\r");
     screen.wait_for("All plugins ran.");

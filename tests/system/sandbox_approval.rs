@@ -121,7 +121,7 @@ async fn a_template_command_blocked_by_the_sandbox_asks_to_run_with_that_opened(
     client.send(prompt("Made: !{touch ../outside/new && echo made}")).await;
     let (ask, question) = client.next_question().await;
     let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
-    assert!(says(&pieces[0].risk, "sandbox.work").starts_with("Sandboxed"), "{pieces:?}");
+    assert!(says(&pieces[0].risk, "sandbox.work").starts_with("In the sandbox"), "{pieces:?}");
     decides(&client, ask, Decision::Approve).await;
     let (ask, question) = client.next_question().await;
     let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
@@ -167,7 +167,7 @@ async fn a_read_only_command_says_it_writes_only_in_a_temporary_folder() {
     let (ask, question) = client.next_question().await;
     let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
     let said = says(&pieces[0].risk, "sandbox.work");
-    assert!(said.contains("only in a temporary folder") && said.contains("closed"), "{said}");
+    assert!(said.contains("only temporary files") && said.contains("closed"), "{said}");
     decides(&client, ask, Decision::Approve).await;
     assert_eq!(client.ending().await, TurnOutcome::Done);
 }
@@ -194,7 +194,7 @@ async fn a_script_step_blocked_by_the_sandbox_asks_again() {
         client.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
         let (ask, question) = client.next_question().await;
         let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
-        assert!(says(&risk, "sandbox.work").starts_with("Sandboxed"), "{risk:?}");
+        assert!(says(&risk, "sandbox.work").starts_with("In the sandbox"), "{risk:?}");
         decides(&client, ask, Decision::Approve).await;
         let (ask, question) = client.next_question().await;
         let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };

@@ -23,7 +23,6 @@ words! { "input":
     PLACE_QUEUE: "Keys: in the queue", "按键：查看排队消息时";
     KEY_QUEUE_EDIT: "Remove it from the queue and edit it", "移出队列并继续修改";
     KEY_QUEUE_REMOVE: "Delete it", "删除这条";
-    HINT_QUEUE_EDIT: "edit", "修改";
     HINT_QUEUE_REMOVE: "remove", "删除";
     QUEUE_ONE_MORE: "and 1 more", "另有 1 条";
     DRAFT_KEPT: "The text in the input was not sent when Avocet last ended here; Ctrl-C clears it.", "输入框里是上次在此退出时尚未发送的文字，按 Ctrl-C 可清除。";

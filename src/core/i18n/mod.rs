@@ -300,6 +300,9 @@ impl fmt::Debug for LocalizedText {
 /// be read.
 #[rustfmt::skip]
 pub const RENAMED: &[(&str, &[&str])] = &[
+    ("common.HINT_EDIT", &["input.HINT_QUEUE_EDIT"]),
+    ("model.NOT_CONNECTED", &["cli.NO_CONNECTION", "cli.NO_SERVER"]),
+    ("model.HOW_TO_CONNECT", &["session.GUIDE_HINT"]),
     ("agent.NO_PROGRESS", &["agent.REFUSALS", "agent.REJECTIONS", "agent.SAME_FAILURE"]),
     ("agent.SAME_STEP", &["agent.SAME_RESULT"]),
     ("cli.STEP_DECLINED", &["cli.STEP_EACH_ASKS"]),

@@ -53,8 +53,3 @@ words! { "model":
     WHY_TRUST: "its certificate is not trusted", "证书不受信任";
     WHY_OTHER: "{detail}", "{detail}";
 }
-
-/// No model is connected, and how to connect one.
-pub fn not_connected() -> super::LocalizedText {
-    NOT_CONNECTED.with("how", HOW_TO_CONNECT)
-}

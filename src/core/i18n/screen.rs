@@ -245,7 +245,6 @@ words! { "screen":
     HINT_SCROLL: "scroll", "滚动";
     HINT_DETAILS: "details", "详情";
     HINT_NO: "no", "拒绝";
-    HINT_EDIT: "edit", "修改";
     HINT_CHOOSE: "select", "确认";
     HINT_AS_IT_IS: "change nothing", "保持不变";
     HINT_REJECT_WITH: "reject with this reason", "附上这句话并拒绝";

@@ -49,7 +49,7 @@ fn is_inline(event: &Event<'_>) -> bool {
     }
 }
 
-/// A `**` in a line of events: the event it stands before, how deep that is, the characters beside it.
+/// A `**` in a line of events: its place, its depth, and the characters beside it.
 struct Stars {
     at: usize,
     depth: usize,
@@ -63,16 +63,6 @@ fn strong<'a>(line: &[Event<'a>]) -> Vec<Event<'a>> {
     let mut open: Option<Stars> = None;
     let mut depth = 0;
     for (nth, piece) in pieces.iter().enumerate() {
-        let neighbour = |event: Option<&Event<'a>>, last: bool| match event {
-            Some(Event::Text(text) | Event::Code(text)) => {
-                if last {
-                    text.chars().next_back()
-                } else {
-                    text.chars().next()
-                }
-            }
-            _ => None,
-        };
         match piece {
             Event::Start(_) => depth += 1,
             Event::End(_) => depth = usize::saturating_sub(depth, 1),
@@ -86,9 +76,13 @@ fn strong<'a>(line: &[Event<'a>]) -> Vec<Event<'a>> {
             out.push(piece.clone());
             continue;
         }
-        let before = neighbour(nth.checked_sub(1).and_then(|at| pieces.get(at)), true);
-        let stars =
-            Stars { at: out.len(), depth, before, after: neighbour(pieces.get(nth + 1), false) };
+        let (ahead, behind) = pieces.split_at(nth);
+        let stars = Stars {
+            at: out.len(),
+            depth,
+            before: ahead.iter().rev().find_map(|event| text_of(event)?.chars().next_back()),
+            after: behind.iter().skip(1).find_map(|event| text_of(event)?.chars().next()),
+        };
         out.push(piece.clone());
         let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
         match open.take() {
@@ -131,6 +125,15 @@ fn split_at_stars<'a>(line: &[Event<'a>]) -> Vec<Event<'a>> {
     }
     flush(&mut text, &mut out);
     out
+}
+
+/// What an event shows, if it shows anything.
+fn text_of<'e>(event: &'e Event<'_>) -> Option<&'e str> {
+    match event {
+        Event::Text(text) | Event::Code(text) => Some(text),
+        Event::SoftBreak => Some("\n"),
+        _ => None,
+    }
 }
 
 fn is_stars(event: &Event<'_>) -> bool {

@@ -127,6 +127,8 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
             .with("path", excerpt(&bin.to_string_lossy()));
         out.add("plugin.outside", Tier::L2, say, None, &[Effect::Exec, Effect::Outside]);
     }
+    // Its own code, with what it depends on.
+    out.launch.readable.push(root.clone());
     let say = words::PLUGIN_RUNS
         .with("alias", excerpt(&entry.alias))
         .with("name", excerpt(&entry.name))

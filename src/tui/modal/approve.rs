@@ -1,5 +1,5 @@
 //! The dialog that asks whether a step may run: the exact command or diff, and the steps after it
-//! that one answer may include; all else that is known waits behind a key.
+//! that one answer may include; a key shows everything else that is known.
 
 use ratatui::text::Line;
 

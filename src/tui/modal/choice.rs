@@ -389,7 +389,7 @@ const fn closes(does: Phrase) -> KeyHint {
 const NO: KeyHint = closes(words::HINT_NO);
 /// Letters of choices.
 const STOP: KeyHint = KeyHint::typed("x", common::STOP_TURN);
-const EDIT: KeyHint = KeyHint::typed("e", words::HINT_EDIT);
+const EDIT: KeyHint = KeyHint::typed("e", common::HINT_EDIT);
 const DETAILS: KeyHint =
     KeyHint::bound(KeyContext::Question, KeyAction::Details, words::HINT_DETAILS);
 const HELP: KeyHint = KeyHint::bound(KeyContext::Anywhere, KeyAction::Help, words::HINT_HELP);

@@ -91,8 +91,8 @@ impl KeyEntry {
         (FRAME + says).min(screen.height)
     }
 
-    /// What stands below the field: why the last key was not taken, else where this one goes and
-    /// where one is to be had.
+    /// The lines below the field: why the last key was not accepted, else where this one goes and
+    /// where to get one.
     fn says(&self, width: u16, lang: Lang) -> Vec<String> {
         let about = words::KEY_ABOUT.with("url", self.url.as_str());
         let page = words::KEY_PAGE.with("page", self.keys_at.as_str());

@@ -86,7 +86,7 @@ fn help_says_what_the_sandbox_does_and_leaves_open_from_the_tables() {
     };
     let english = page("sandbox", Lang::En);
     for limit in limits::KERNEL_LIMITS {
-        assert!(english.contains(&limit.without.text(Lang::En)), "{english}");
+        assert!(english.contains(limit.without.text(Lang::En)), "{english}");
     }
     for open in limits::open_list().lines() {
         assert!(english.contains(open.trim_start_matches("- ")), "{english}");

@@ -508,8 +508,9 @@ fn a_rule_added_meanwhile_covers_the_steps_that_follow() {
 #[test]
 fn remembering_without_an_offered_rule_approves_once() {
     let mut bench = begun();
-    bench.proposes(&["bash -c ls"]);
-    assert_eq!(line(&bench.decides(Decision::Remember(ApprovalScope::Project))), "run bash -c ls");
+    bench.proposes(&["bash -c ls>x"]);
+    let action = bench.decides(Decision::Remember(ApprovalScope::Project));
+    assert_eq!(line(&action), "run bash -c 'ls>x'");
     assert!(!bench.side_effects.iter().any(|told| matches!(told, SideEffect::Remember { .. })));
 }
 

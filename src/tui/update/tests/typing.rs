@@ -237,6 +237,25 @@ impl TypingHarness {
         self.question_changed();
     }
 
+    /// The letters of the draft and of what was sent, and those that came back from the queue.
+    fn letters_after(&mut self, effects: &[ScreenEffect]) -> (Vec<char>, Vec<char>) {
+        let mut after = self.draft_letters();
+        let mut returned = Vec::new();
+        for effect in effects {
+            if let ScreenEffect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
+                after.extend(letters(text));
+                after.sort_unstable();
+                self.recalled.push(letters(text));
+            }
+            match effect {
+                ScreenEffect::Send(Op::Steer { text }) => self.steered.extend(letters(text)),
+                ScreenEffect::Send(Op::SetQueue { .. }) => returned.append(&mut self.steered),
+                _ => {}
+            }
+        }
+        (after, returned)
+    }
+
     /// A key; `types`: the letter it types.
     fn key(&mut self, event: KeyEvent, types: Option<char>) {
         let asking = self.state.modals.is_question_on_top();
@@ -250,20 +269,7 @@ impl TypingHarness {
         if let Some((ask, decision)) = find_decision(&effects) {
             self.check(ask, decision, blank, types);
         }
-        let mut after = self.draft_letters();
-        let mut returned = Vec::new();
-        for effect in &effects {
-            if let ScreenEffect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
-                after.extend(letters(text));
-                after.sort_unstable();
-                self.recalled.push(letters(text));
-            }
-            match effect {
-                ScreenEffect::Send(Op::Steer { text }) => self.steered.extend(letters(text)),
-                ScreenEffect::Send(Op::SetQueue { .. }) => returned.append(&mut self.steered),
-                _ => {}
-            }
-        }
+        let (after, returned) = self.letters_after(&effects);
         let mut unchanged = before.clone();
         unchanged.extend(returned);
         unchanged.sort_unstable();
