@@ -7,7 +7,6 @@
 //! declined or failed one ends the list.
 
 use std::collections::VecDeque;
-use std::path::Path;
 
 use super::{ModelRequest, TurnSettings};
 use crate::context::history::TurnRecord;
@@ -26,6 +25,7 @@ use avocet_safety::{
 mod decision;
 mod interaction;
 mod limits;
+mod offered_rules;
 mod preapproval;
 mod project_check;
 mod reply;
@@ -36,6 +36,7 @@ pub mod trust;
 mod wall;
 
 use limits::TurnLimits;
+use offered_rules::{joined_coverage, joined_rules};
 use preapproval::{Preapproved, RemainingSteps};
 use transcript::TurnMessages;
 
@@ -589,23 +590,4 @@ impl Turn {
     fn emit(&mut self, event: Event) {
         self.side_effects.push(SideEffect::Event(Box::new(event)));
     }
-}
-
-/// The rules that would be remembered, as the question shows them.
-fn joined_rules(grants: &[Grant]) -> Option<String> {
-    let rules: Vec<String> = grants.iter().map(|grant| grant.rule.to_string()).collect();
-    (!rules.is_empty()).then(|| rules.join(", "))
-}
-
-/// What they cover, each sentence once.
-fn joined_coverage(grants: &[Grant], folder: &Path) -> Vec<LocalizedText> {
-    let mut says: Vec<LocalizedText> = Vec::new();
-    for grant in grants {
-        for say in safety::describe_coverage(&grant.rule, Some(&grant.terms), folder) {
-            if !says.contains(&say) {
-                says.push(say);
-            }
-        }
-    }
-    says
 }
