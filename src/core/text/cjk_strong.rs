@@ -21,13 +21,27 @@ pub fn with_cjk_strong<'a>(
             let Some(next) = events.next_if(is_inline) else { break };
             line.push(next);
         }
-        Some(if !is_code && line.iter().any(has_stars) { strong(&line) } else { line })
+        let pairs_again = !is_code && (line.iter().any(has_stars) || has_nested_strong(&line));
+        Some(if pairs_again { strong(&line).unwrap_or(line) } else { line })
     })
     .flatten()
 }
 
 fn has_stars(event: &Event<'_>) -> bool {
     matches!(event, Event::Text(text) if text.contains('*'))
+}
+
+/// A mark that opened nothing may have closed at the next one that opens: `**一：**二**“三”**`.
+fn has_nested_strong(line: &[Event<'_>]) -> bool {
+    let mut depth = 0_usize;
+    line.iter().any(|event| {
+        match event {
+            Event::Start(Tag::Strong) => depth += 1,
+            Event::End(TagEnd::Strong) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 1
+    })
 }
 
 fn is_inline(event: &Event<'_>) -> bool {
@@ -49,95 +63,109 @@ fn is_inline(event: &Event<'_>) -> bool {
     }
 }
 
-/// A `**` in a line of events: its place, its depth, and the characters beside it.
+/// A part of a line.
+enum Piece<'a> {
+    /// A `**`, and whether the parser took it for the beginning or the end of bold text.
+    Stars {
+        parsed: bool,
+    },
+    Other(Event<'a>),
+}
+
+/// A `**` of a line: its place, its depth, and the characters beside it.
 struct Stars {
     at: usize,
+    parsed: bool,
     depth: usize,
     before: Option<char>,
     after: Option<char>,
 }
 
-fn strong<'a>(line: &[Event<'a>]) -> Vec<Event<'a>> {
+/// Pairs the marks of a line again, as they come; `None`: bold text would be lost.
+fn strong<'a>(line: &[Event<'a>]) -> Option<Vec<Event<'a>>> {
     let pieces = split_at_stars(line);
     let mut out: Vec<Event<'a>> = Vec::with_capacity(pieces.len());
     let mut open: Option<Stars> = None;
-    let mut depth = 0;
+    let (mut depth, mut unpaired) = (0_usize, 0_usize);
     for (nth, piece) in pieces.iter().enumerate() {
-        match piece {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = usize::saturating_sub(depth, 1),
-            _ => {}
-        }
-        // Left without its opener, it is nothing any more.
-        if open.as_ref().is_some_and(|stars| depth < stars.depth) {
-            open = None;
-        }
-        if !is_stars(piece) {
-            out.push(piece.clone());
-            continue;
-        }
+        let parsed = match piece {
+            Piece::Other(event) => {
+                match event {
+                    Event::Start(_) => depth += 1,
+                    Event::End(_) => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                // Left without its opener, it is nothing any more.
+                open = open.filter(|stars| depth >= stars.depth);
+                out.push(event.clone());
+                continue;
+            }
+            Piece::Stars { parsed } => *parsed,
+        };
         let (ahead, behind) = pieces.split_at(nth);
         let stars = Stars {
             at: out.len(),
+            parsed,
             depth,
-            before: ahead.iter().rev().find_map(|event| text_of(event)?.chars().next_back()),
-            after: behind.iter().skip(1).find_map(|event| text_of(event)?.chars().next()),
+            before: ahead.iter().rev().find_map(|piece| text_of(piece)?.chars().next_back()),
+            after: behind.iter().skip(1).find_map(|piece| text_of(piece)?.chars().next()),
         };
-        out.push(piece.clone());
+        unpaired += usize::from(parsed);
+        out.push(Event::Text(CowStr::Borrowed("**")));
         let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
         match open.take() {
             Some(opener) if opener.depth == depth && !is_space(stars.before) => {
                 let has_text = stars.at > opener.at + 1;
-                if has_text && [opener.before, stars.after].into_iter().flatten().any(is_cjk) {
+                let is_cjk_pair = [opener.before, stars.after].into_iter().flatten().any(is_cjk);
+                if has_text && (is_cjk_pair || opener.parsed && parsed) {
                     out.splice(opener.at..=opener.at, [Event::Start(Tag::Strong)]);
                     out.splice(stars.at..=stars.at, [Event::End(TagEnd::Strong)]);
+                    unpaired -= usize::from(opener.parsed) + usize::from(parsed);
                 }
             }
             kept => open = (!is_space(stars.after)).then_some(stars).or(kept),
         }
     }
-    out
+    (unpaired == 0).then_some(out)
 }
 
-/// The events with each `**` of a text as an event of its own, and texts side by side as one.
-fn split_at_stars<'a>(line: &[Event<'a>]) -> Vec<Event<'a>> {
-    let mut out = Vec::new();
+/// The events with each `**` by itself, and texts side by side as one.
+fn split_at_stars<'a>(line: &[Event<'a>]) -> Vec<Piece<'a>> {
+    let mut pieces = Vec::new();
     let mut text = String::new();
-    let flush = |text: &mut String, out: &mut Vec<Event<'a>>| {
+    let flush = |text: &mut String, pieces: &mut Vec<Piece<'a>>| {
         for (nth, part) in text.split("**").enumerate() {
             if nth > 0 {
-                out.push(Event::Text(CowStr::Borrowed("**")));
+                pieces.push(Piece::Stars { parsed: false });
             }
             if !part.is_empty() {
-                out.push(Event::Text(part.to_owned().into()));
+                pieces.push(Piece::Other(Event::Text(part.to_owned().into())));
             }
         }
         text.clear();
     };
     for event in line {
-        match event {
-            Event::Text(more) => text.push_str(more),
-            other => {
-                flush(&mut text, &mut out);
-                out.push(other.clone());
-            }
+        if let Event::Text(more) = event {
+            text.push_str(more);
+            continue;
         }
+        flush(&mut text, &mut pieces);
+        pieces.push(match event {
+            Event::Start(Tag::Strong) | Event::End(TagEnd::Strong) => Piece::Stars { parsed: true },
+            other => Piece::Other(other.clone()),
+        });
     }
-    flush(&mut text, &mut out);
-    out
+    flush(&mut text, &mut pieces);
+    pieces
 }
 
-/// What an event shows, if it shows anything.
-fn text_of<'e>(event: &'e Event<'_>) -> Option<&'e str> {
-    match event {
-        Event::Text(text) | Event::Code(text) => Some(text),
-        Event::SoftBreak => Some("\n"),
+/// What a part shows, if it shows anything.
+fn text_of<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
+    match piece {
+        Piece::Other(Event::Text(text) | Event::Code(text)) => Some(text),
+        Piece::Other(Event::SoftBreak) => Some("\n"),
         _ => None,
     }
-}
-
-fn is_stars(event: &Event<'_>) -> bool {
-    matches!(event, Event::Text(text) if text.as_ref() == "**")
 }
 
 /// A letter of a language that is written without blanks, or a mark of it.
@@ -182,6 +210,8 @@ mod tests {
             ("**첫째:**다음", "<b>첫째:</b>다음"),
             ("**一\n二。**三", "<b>一\n二。</b>三"),
             ("**一。**二 *三* **四**", "<b>一。</b>二 三 <b>四</b>"),
+            ("**注意：**请检查**“价格”**的", "<b>注意：</b>请检查<b>“价格”</b>的"),
+            ("**注意：**请检查**“价格”**", "<b>注意：</b>请检查<b>“价格”</b>"),
         ];
         for (markdown, html) in cases {
             assert_eq!(shown(markdown), html, "{markdown}");
@@ -203,6 +233,7 @@ mod tests {
         for markdown in cases {
             assert_eq!(shown(markdown), markdown, "{markdown}");
         }
+        assert_eq!(shown("a.**b**c.**d **e** f"), "a.<b>b</b>c.**d <b>e</b> f");
         assert_eq!(shown("- **一。\n- 二。**三"), "**一。二。**三", "not over two items");
     }
 }
