@@ -11,7 +11,7 @@ mod sgr;
 
 pub use cjk_strong::with_cjk_strong;
 pub use escape::{Escaped, MARKS, escape, visible, write_escape};
-pub use quote::{QuotedWord, command_line, quote, quote_visible};
+pub use quote::{QuotedWord, command_line, quote, quote_literal, quote_visible};
 pub use repetition::ends_in_repetition;
 pub use sgr::{ProgramColor, ProgramStyle, StyleRuns, without_colors};
 

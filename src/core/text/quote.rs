@@ -37,11 +37,13 @@ const SPECIAL: [char; 5] = ['"', '$', '`', '\\', '!'];
 /// The same without escapes, as every shell and the rules read it.
 pub fn quote_visible(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || PLAIN.contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { quote_literal(word) }
+}
+
+/// In quotes whatever it is, so that a shell never takes it for a keyword, an alias or an
+/// assignment.
+pub fn quote_literal(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// A program and its arguments as one line.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::{FileKind, PathKind, PolicyContext, sensitive};
 use super::ast::{ShellWord, Trait};
 use super::brace_expansion;
-use avocet_core::text::quote_visible;
+use avocet_core::text::quote_literal;
 
 /// A word of a command that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +27,6 @@ impl KnownWord {
     pub fn quoted(&self) -> String {
         self.shown.clone().unwrap_or_else(|| quote_literal(&self.text))
     }
-}
-
-/// Always in quotes, so that it is neither a keyword nor an alias.
-pub fn quote_literal(text: &str) -> String {
-    let quoted = quote_visible(text);
-    if quoted.starts_with('\'') { quoted } else { format!("'{quoted}'") }
 }
 
 /// Entries of a folder that are looked at, and names that a pattern may find.

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use super::super::{PathKind, PolicyContext, paths, wrappers};
 use super::ast::{Joint, Redirect, Script, Simple, Trait};
 use super::cwd::Folders;
-use super::expand::{Expander, KnownWord, quote_literal};
+use super::expand::{Expander, KnownWord};
 use super::gaps::{GapReader, Token};
 use super::parser::parse;
+use avocet_core::text::quote_literal;
 
 /// A line in the order in which it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

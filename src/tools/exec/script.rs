@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::environment::Variables;
 use super::git;
-use avocet_core::text::quote_visible;
+use avocet_core::text::quote_literal;
 use avocet_safety::{ShellScript, ShellScriptCommand, ShellScriptPart};
 
 /// The arguments of the shell of a step that is given a script. Reads the settings of
@@ -44,7 +44,7 @@ fn write_command(command: &ShellScriptCommand, variables: &Variables) -> String 
         let hardened = git::args(&of_git);
         given.extend(hardened.iter().map(|arg| arg.to_string_lossy().into_owned()));
     }
-    let words = std::iter::once(program).chain(&given).map(|word| quote(word));
+    let words = std::iter::once(program).chain(&given).map(|word| quote_literal(word));
     line += &words.collect::<Vec<_>>().join(" ");
     line += redirects;
     // The folder of the step's own is empty.
@@ -57,13 +57,7 @@ fn git_settings(folder: &Path, variables: &Variables) -> String {
     git::harden(&mut hardened, folder);
     let added = hardened.iter().filter(|(name, value)| variables.get(*name) != Some(value));
     let set = added.map(|(name, value)| {
-        format!("{}={} ", name.to_string_lossy(), quote(&value.to_string_lossy()))
+        format!("{}={} ", name.to_string_lossy(), quote_literal(&value.to_string_lossy()))
     });
     set.collect()
-}
-
-/// In quotes whatever it is, so that it is never a word of the grammar.
-fn quote(word: &str) -> String {
-    let quoted = quote_visible(word);
-    if quoted.starts_with('\'') { quoted } else { format!("'{quoted}'") }
 }
