@@ -88,6 +88,8 @@ async fn serve(
     settings: &GatewaySettings,
     platforms: &[ChatPlatform],
 ) -> Exit {
+    // Before anything is received that an end would have to save.
+    let mut signals = signals::listen_ending();
     let leaving = startup.leaving.clone();
     let open_session = session_opener(Arc::clone(startup), options);
     let mut services = JoinSet::new();
@@ -115,7 +117,6 @@ async fn serve(
     }
     announce(startup, settings, &reports);
     tokio::spawn(write_status(Arc::clone(startup), reports));
-    let mut signals = signals::listen_ending();
     let mut exit = Exit::Done;
     loop {
         tokio::select! {
