@@ -58,7 +58,10 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     let ground = JudgeContext { in_line, ..command::judge_context(scene, cwd) };
     let mut findings = Findings::default();
     let line = pieces::judge(&step.work, &ground, judge_piece);
-    let is_own = |line: &&JudgedLine| line.runs() && may_start_shell(&step.work, &ground);
+    // A single step is kept from changing anything where no sandbox is; a line is not.
+    let is_off = scene.policy.shelter == SandboxStatus::Off;
+    let is_own =
+        |line: &&JudgedLine| !is_off && line.runs() && may_start_shell(&step.work, &ground);
     let running = line.as_ref().filter(is_own);
     let asking = line.as_ref().filter(|_| running.is_none());
     asking.iter().for_each(|line| line.add_questions(&mut findings));

@@ -312,13 +312,15 @@ fn is_system_owned(meta: &Metadata, workspace: &Path) -> bool {
 }
 
 /// The path as the kernel would walk it: `..` after a link leaves the link's target. Where
-/// the path does not exist, a dangling link is still followed.
+/// the path does not exist, a dangling link is still followed. What a process sees as its own,
+/// `/proc/self/cwd`, is another thing for a step: it stays as it is.
 fn resolve_links(path: &Path, links: usize) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
-        return real;
-    }
+    let with_rest = |base: PathBuf, rest: &Path| {
+        if rest.as_os_str().is_empty() { base } else { base.join(rest) }
+    };
     let mut out = PathBuf::new();
-    for part in path.components() {
+    let mut parts = path.components();
+    while let Some(part) = parts.next() {
         match part {
             Component::CurDir => {}
             Component::ParentDir => {
@@ -327,17 +329,28 @@ fn resolve_links(path: &Path, links: usize) -> PathBuf {
             Component::RootDir | Component::Prefix(_) => out.push(part),
             Component::Normal(name) => {
                 let next = out.join(name);
-                out = match (fs::canonicalize(&next), fs::read_link(&next)) {
-                    (Ok(real), _) => real,
-                    (Err(_), Ok(target)) if links > 0 => {
-                        resolve_links(&out.join(target), links - 1)
+                if is_of_process(&next) {
+                    return with_rest(next, parts.as_path());
+                }
+                out = match fs::read_link(&next) {
+                    Ok(target) if links > 0 => {
+                        let target = with_rest(out.join(target), parts.as_path());
+                        return resolve_links(&target, links - 1);
                     }
-                    (Err(_), _) => next,
+                    _ => next,
                 };
             }
         }
     }
-    out
+    // As the disk spells it.
+    fs::canonicalize(&out).unwrap_or(out)
+}
+
+/// `/proc/self`, `/proc/thread-self`, `/proc/7`.
+fn is_of_process(path: &Path) -> bool {
+    let name = path.strip_prefix("/proc").ok().and_then(Path::to_str).unwrap_or_default();
+    ["self", "thread-self"].contains(&name)
+        || !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -345,6 +358,24 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+
+    #[test]
+    fn what_a_process_sees_as_its_own_is_not_looked_at_through_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(folder.path()).unwrap();
+        symlink("/proc/self/cwd", real.join("l")).unwrap();
+        symlink("l", real.join("m")).unwrap();
+        symlink("/proc/thread-self/root/etc", real.join("n")).unwrap();
+        fs::create_dir(real.join("sub")).unwrap();
+        symlink("sub", real.join("s")).unwrap();
+        let of = |path: &str| resolve_path(&real.join(path));
+        assert_eq!(of("l/config"), Path::new("/proc/self/cwd/config"));
+        assert_eq!(of("m"), Path::new("/proc/self/cwd"));
+        assert_eq!(of("sub/../n/passwd"), Path::new("/proc/thread-self/root/etc/passwd"));
+        let fd = resolve_path(Path::new("/dev/fd/0"));
+        assert!(fd.starts_with("/proc/self") || !Path::new("/dev/fd").exists(), "{fd:?}");
+        assert_eq!((of("s/new"), of("s/..")), (real.join("sub/new"), real.clone()));
+    }
 
     fn program(folder: &Path, name: &str, mode: u32) {
         fs::create_dir_all(folder).unwrap();

@@ -93,7 +93,26 @@ pub fn read_plain(
         writer.push(token)?;
     }
     writer.close(false)?;
-    (!writer.line.0.is_empty()).then_some(writer.line)
+    let has_pipe = script.commands.iter().any(|simple| simple.seat.after == Joint::Pipe);
+    let is_known = !writer.line.0.is_empty() && !(has_pipe && writer.line.prints_settings());
+    is_known.then_some(writer.line)
+}
+
+impl PlainLine {
+    /// Whether it prints settings of git, whose addresses may hold a key: the mask knows them as
+    /// they are, not as another program writes them.
+    fn prints_settings(&self) -> bool {
+        self.0.iter().any(|part| match part {
+            PlainPart::Text(_) => false,
+            PlainPart::Command(command) => {
+                command.name.ends_with("git")
+                    && command
+                        .args
+                        .iter()
+                        .any(|arg| ["config", "remote", "var"].contains(&arg.as_str()))
+            }
+        })
+    }
 }
 
 /// A part of the line that was read as words.
@@ -244,6 +263,10 @@ impl<'a> PlainWriter<'a> {
             words.extend(expander.expand(word)?);
         }
         let args: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        // Where its input cannot be opened, a `cd` changes nothing and the line goes on.
+        if name == "cd" && redirects.contains('<') {
+            return None;
+        }
         let is_entered = name == "cd" && self.change_folder(&args, certain)?;
         let shown = || {
             let shown = words.iter().map(|word| format!(" {}", word.quoted()));
@@ -285,7 +308,9 @@ impl<'a> PlainWriter<'a> {
         let mut is_there = true;
         for folder in self.folders.iter() {
             let real = world.resolve(&target(folder));
-            if !self.scene.place.can_read(&real) {
+            // What is there is another thing for each process.
+            let is_of_process = ["/proc", "/dev"].iter().any(|place| real.starts_with(place));
+            if is_of_process || !self.scene.place.can_read(&real) {
                 return None;
             }
             is_there &= world.kind(&real) == PathKind::Folder;
@@ -327,12 +352,30 @@ fn who_runs(name: &str, args: &[String]) -> Option<Runner> {
         "set" => settings().then_some(Runner::Shell),
         // A name with a subscript is evaluated: `test -v 'a[$(x)]'`, `printf -v 'a[$(x)]' y`.
         "test" | "[" if args.iter().any(|arg| arg == "-v" || arg == "-R") => None,
-        "printf" if args.first().is_some_and(|arg| arg.starts_with('-') && arg != "--") => None,
+        "printf" if !only_prints(args) => None,
         name if SHOWING.contains(&name) => Some(Runner::Showing),
         _ if shell_lookup_line(name, args).is_some() => Some(Runner::Shell),
         _ if BUILTINS.contains(&name) => None,
         _ => Some(Runner::Program),
     }
+}
+
+/// Whether the format of a `printf` only prints: `%n` sets the variable that is named for it, and
+/// `-v` another one.
+fn only_prints(args: &[String]) -> bool {
+    let format = match args {
+        [first, format, ..] if first == "--" => format,
+        [format, ..] if !format.starts_with('-') => format,
+        _ => return args.is_empty(),
+    };
+    let mut is_literal = false;
+    format.split('%').skip(1).all(|rest| {
+        // `%%`: what is between the two is empty, and what follows is text.
+        let was_literal = is_literal;
+        is_literal = rest.is_empty() && !was_literal;
+        let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.".contains(c));
+        was_literal || is_literal || kind.starts_with(['s', 'd', 'i', 'u', 'x', 'X', 'c', 'b', 'f'])
+    })
 }
 
 /// The variables in front of a command, which only change languages and colours.
