@@ -189,6 +189,7 @@ words! { "screen":
     BOT_BROKEN: "cannot be used: {why}", "无法使用：{why}";
     BOT_NONE: "no bot, just the model", "不用助手：模型本身";
     CHOOSE_FILTER: "type to filter", "输入以筛选";
+    CHOOSE_ADDRESS: "Enter connects to this address.", "按 Enter 连接此地址。";
     CHOOSE_NONE: "No matches.", "没有符合的项。";
     THEME_AUTO: "dark or light, follows your terminal", "随终端背景选深色或浅色";
     THEME_DARK: "for a dark background", "适合深色背景";

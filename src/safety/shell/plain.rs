@@ -94,8 +94,10 @@ pub fn read_plain(
     }
     writer.close(false)?;
     let has_pipe = script.commands.iter().any(|simple| simple.seat.after == Joint::Pipe);
-    let is_known = !writer.line.0.is_empty() && !(has_pipe && writer.line.prints_settings());
-    is_known.then_some(writer.line)
+    if writer.line.0.is_empty() || has_pipe && writer.line.prints_settings() {
+        return None;
+    }
+    Some(writer.line)
 }
 
 impl PlainLine {

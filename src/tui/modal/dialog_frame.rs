@@ -334,8 +334,10 @@ impl DialogPage {
         if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
             rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
         }
-        if !self.badge.is_empty() {
-            rule = rule.right(Span::styled(self.badge.as_str(), self.tone));
+        // The title is never cut for it.
+        let room = usize::from(area.width).saturating_sub(text::width(&self.title) + 6);
+        if !self.badge.is_empty() && room > 8 {
+            rule = rule.right(Span::styled(text::elide_end(&self.badge, room), self.tone));
         }
         rule.draw(area, buf);
     }

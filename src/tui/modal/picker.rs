@@ -118,7 +118,7 @@ impl Picker {
             }
             Some(KeyAction::Accept) => match self.value() {
                 Some(value) => self.action(PickerAction::Confirmed(value)),
-                None if self.topic == Topic::Provider && self.filter_text.contains(['.', ':']) => {
+                None if self.is_address() => {
                     self.action(PickerAction::Confirmed(self.filter_text.trim().to_owned()))
                 }
                 None => ModalAction::Stay,
@@ -189,6 +189,11 @@ impl Picker {
             }
             None => ModalAction::Stay,
         }
+    }
+
+    /// The address of a server that is not in the list.
+    fn is_address(&self) -> bool {
+        self.topic == Topic::Provider && self.filter_text.contains(['.', ':'])
     }
 
     fn selected_action(&self) -> ModalAction {
@@ -324,8 +329,11 @@ impl Picker {
 
     fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         if self.matches.is_empty() {
-            let say =
-                if self.rows.is_empty() { self.topic.empty_text() } else { words::CHOOSE_NONE };
+            let say = match () {
+                () if self.rows.is_empty() => self.topic.empty_text(),
+                () if self.is_address() => words::CHOOSE_ADDRESS,
+                () => words::CHOOSE_NONE,
+            };
             let line = Line::styled(say.text(pen.lang), pen.theme.dim);
             draw::line(area, buf, 2, area.width.into(), &line);
             return;

@@ -330,7 +330,13 @@ impl StepDetails {
 
 fn argument_of<'a>(work: &'a StepAction, reason: &Reason) -> Option<&'a str> {
     match work {
-        StepAction::Exec { args, .. } => args.get(reason.arg?).map(String::as_str),
+        // The question shows the line of a shell already.
+        StepAction::Exec { args, .. } => {
+            let arg = args.get(reason.arg?)?;
+            let before = reason.arg?.checked_sub(1).and_then(|at| args.get(at));
+            let is_line = before.is_some_and(|before| ["-c", "-lc"].contains(&before.as_str()));
+            (!is_line).then_some(arg.as_str())
+        }
         StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     }
 }
@@ -375,7 +381,9 @@ pub fn badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
 
 /// What confines the step, in its own rows.
 pub fn sandbox_rows(risk: &Risk, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-    let said = reasons(risk).filter(|reason| reason.rule.starts_with(SANDBOX));
+    // Why the network is open to code of the project is one of the details.
+    let said = reasons(risk)
+        .filter(|reason| reason.rule.starts_with(SANDBOX) && reason.rule != "sandbox.network");
     let rows = said.flat_map(|reason| text::wrap(&reason.say.text(pen.lang), width.min(MEASURE)));
     rows.map(|row| Line::styled(row, pen.theme.dim)).collect()
 }
