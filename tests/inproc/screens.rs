@@ -20,7 +20,6 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
 mod looks;
-mod picture_file;
 
 /// A screen with a clock of its own.
 struct Screen {
@@ -1702,84 +1701,5 @@ fn the_start_page_has_its_styles_in_every_theme_and_language() {
         let screen = Screen::of(config, (120, 40));
         let name = format!("styles_start_{theme}_{}_{depth:?}", lang.code()).to_lowercase();
         insta::assert_debug_snapshot!(name, screen.frame);
-    }
-}
-
-/// A conversation with all that one has: a question, what was looked at, an answer, a change and a
-/// test that fails.
-fn busy_conversation() -> Vec<Event> {
-    let mut events = vec![started("why are totals a cent too low?"), Event::ReplyStarted];
-    events.push(says("I look at how a total is made."));
-    events.extend(ran("cmd_001", "rg", &["total", "src"], "src/price.rs:14: pub fn total\n"));
-    events.extend(ran("cmd_000", "git", &["log", "-n", "3"], "a1b2c3 Sum in cents\n"));
-    events.push(Event::ReplyStarted);
-    let found = "`total` **never takes the discount off**, and rounds each item by itself.";
-    events.push(says(found));
-    events.extend([ended(), started("yes, make the change and test it"), Event::ReplyStarted]);
-    let seen = |id: &str, work| {
-        let risk = risk(Tier::L1, vec![reason(Tier::L1, "t", WRITES, None)], &[May::Write]);
-        Observation::not_run(step(id, work), "/home/ada/shop", risk, Outcome::Ran)
-    };
-    events.extend([asks_for_change(), Event::QuestionClosed { ask: AskId(7) }]);
-    events.push(Event::StepFinished(Box::new(Observation {
-        exit_code: Some(0),
-        duration_ms: 3,
-        change: Some(change()),
-        ..seen("cmd_002", edits())
-    })));
-    events.push(Event::StepFinished(Box::new(Observation {
-        exit_code: Some(101),
-        duration_ms: 640,
-        stdout: "running 3 tests\n\n---- price::tests::rounds stdout ----\nthread \
-                 'price::tests::rounds' panicked at src/price.rs:31:9:\nassertion `left == right` \
-                 failed\n  left: 1049\n right: 1050\n\ntest result: FAILED. 2 passed; 1 failed\n"
-            .into(),
-        ..seen("cmd_003", StepAction::exec("cargo", &["test"]))
-    })));
-    events
-}
-
-/// `assets/pictures.sh` makes them anew.
-#[test]
-#[ignore = "writes the pictures of the README"]
-fn the_pictures_of_the_readme_are_drawn_from_frames() {
-    let size = (110, 30);
-    let of = |facts: SessionInfo| {
-        let caps = tui::TerminalCaps { home: "/home/ada".into(), ..tui::TerminalCaps::default() };
-        let theme = "dark".into();
-        Screen::of(ScreenConfig { facts, theme, terminal_caps: caps, ..Default::default() }, size)
-    };
-    let shop = || SessionInfo {
-        model: "gpt-5".into(),
-        effort: Some(avocet::protocol::Effort::High),
-        base_url: "https://api.openai.com/v1".into(),
-        cwd: "/home/ada/shop".into(),
-        changed_files: Some(2),
-        usage: Usage::default(),
-        context: avocet::protocol::ContextFill { percent: Some(18), ..Default::default() },
-        ..facts(Lang::En)
-    };
-    let start = of(SessionInfo { context: Default::default(), ..shop() });
-    let mut talk = of(shop());
-    talk.receives(busy_conversation());
-    let mut question = of(shop());
-    question.receives(conversation()).receives([asks_to_install()]);
-    let mut palette = of(shop());
-    palette.types("/");
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/pictures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let pictures =
-        [("start", start), ("conversation", talk), ("question", question), ("palette", palette)];
-    for (name, mut screen) in pictures {
-        while let Some(snippet) = screen.state.next_unhighlighted() {
-            let painted = avocet::tui::transcript::Highlighter::default().highlight(&snippet);
-            screen.input(ScreenInput::Highlighted(Box::new(painted)));
-            screen.draw();
-        }
-        std::fs::write(
-            folder.join(format!("{name}.svg")),
-            picture_file::svg(&screen.frame, picture_file::DARK),
-        )
-        .unwrap();
     }
 }

@@ -40,6 +40,8 @@ mod program_jobs;
 #[cfg(target_os = "linux")]
 mod pty;
 #[cfg(target_os = "linux")]
+mod readme;
+#[cfg(target_os = "linux")]
 mod secrets;
 #[cfg(target_os = "linux")]
 mod shutdown;

@@ -4,7 +4,9 @@
 #![allow(dead_code, unused_imports, unused_macros, reason = "each target uses a part of it")]
 
 pub mod bench;
+pub mod picture;
 pub mod pty;
+pub mod readme;
 pub mod script_cases;
 pub mod server;
 pub mod skip;

@@ -11,6 +11,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
 
 use crate::support::wait::{PATIENCE, wait_until};
 
@@ -189,6 +192,11 @@ impl Screen {
         screen_text(&self.seen.0.lock().unwrap())
     }
 
+    /// What stands on the screen, with its colours.
+    pub fn frame(&self) -> Buffer {
+        frame(self.seen.0.lock().unwrap().parser.screen())
+    }
+
     /// All bytes that were written so far.
     pub fn raw(&self) -> Vec<u8> {
         self.seen.0.lock().unwrap().raw.clone()
@@ -323,6 +331,32 @@ fn screen_text(seen: &ScreenOutput) -> String {
         .map(|row| row.trim_end().to_owned())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+fn frame(screen: &vt100::Screen) -> Buffer {
+    let (rows, columns) = screen.size();
+    let mut frame = Buffer::empty(Rect::new(0, 0, columns.get(), rows.get()));
+    let color = |color| match color {
+        vt100::Color::Default => Color::Reset,
+        vt100::Color::Idx(index) => Color::Indexed(index),
+        vt100::Color::Rgb(r, g, b) => Color::Rgb(r, g, b),
+    };
+    for place in frame.area.positions() {
+        let Some(cell) = screen.cell(place.y, place.x) else { continue };
+        let modifiers = [
+            (cell.bold(), Modifier::BOLD),
+            (cell.italic(), Modifier::ITALIC),
+            (cell.inverse(), Modifier::REVERSED),
+        ];
+        let set = modifiers.iter().filter(|(is_set, _)| *is_set);
+        let style = Style::new().fg(color(cell.fgcolor())).bg(color(cell.bgcolor()));
+        let drawn = &mut frame[place];
+        drawn.set_style(set.fold(style, |style, (_, modifier)| style.add_modifier(*modifier)));
+        if cell.has_contents() {
+            drawn.set_symbol(cell.contents());
+        }
+    }
+    frame
 }
 
 fn at_least_one((columns, rows): (u16, u16)) -> (NonZeroU16, NonZeroU16) {

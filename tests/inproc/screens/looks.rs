@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use crate::support::picture;
 use avocet::tui::{LineStyle, TerminalCaps};
 use ratatui::style::{Color, Modifier};
 
@@ -198,7 +199,7 @@ fn every_look_is_drawn_as_pictures() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks");
     std::fs::create_dir_all(&folder).unwrap();
     for look @ (theme, depth) in LOOKS {
-        let terminal = if theme == "light" { picture_file::LIGHT } else { picture_file::DARK };
+        let terminal = if theme == "light" { picture::LIGHT } else { picture::DARK };
         for name in SCENES.iter().chain(&["start"]) {
             let mut screen = scene(name, Lang::En, (100, 30), look);
             if *name == "start" {
@@ -214,7 +215,7 @@ fn every_look_is_drawn_as_pictures() {
                 screen.draw();
             }
             let file = folder.join(format!("{theme}-{depth:?}-{name}.svg").to_lowercase());
-            std::fs::write(file, picture_file::svg(&screen.frame, terminal)).unwrap();
+            std::fs::write(file, picture::svg(&screen.frame, terminal)).unwrap();
         }
     }
 }
