@@ -270,6 +270,7 @@ fn build_security(
             };
             done.map_err(|error| diagnostic::io_reason(&error))
         }),
+        session_rules: Vec::new(),
         trust: TrustPrompt::without_question(),
     };
     (guard, said)

@@ -71,12 +71,7 @@ impl Session {
             narrowed: policy.narrowed.take(),
             ..new
         };
-        self.policy.send_replace(self.security.policy.clone());
-        super::permissions::show_rules(
-            &self.security.policy,
-            &self.security.place.cwd,
-            &mut self.info,
-        );
+        self.apply_rules();
     }
 
     /// Steps that already run stay as they are. The sandbox is tried out before any other begins.

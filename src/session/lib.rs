@@ -241,6 +241,8 @@ pub struct Security {
     pub redactor: Arc<Redactor>,
     /// Saves a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,
+    /// The allowing rules that end with the session.
+    pub session_rules: Vec<PolicyRule>,
     pub trust: trust::TrustPrompt,
 }
 

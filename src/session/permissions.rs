@@ -21,6 +21,7 @@ pub fn allow(guard: &mut Security, text: &str) -> Notice {
         return Notice::error(why);
     }
     let notice = Notice::info(words::ALLOWED.with("rule", rule.to_string()));
+    add_for_session(guard, &rule);
     match bound {
         Some(grant) => add(&mut guard.policy.granted, grant),
         None => add(&mut guard.policy.allowed, rule),
@@ -31,6 +32,10 @@ pub fn allow(guard: &mut Security, text: &str) -> Notice {
 /// "Don't ask again": allows this step from now on, on its terms.
 pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice {
     let Grant { rule, terms } = &grant;
+    match scope {
+        ApprovalScope::Session => add_for_session(guard, rule),
+        ApprovalScope::Project => guard.session_rules.retain(|given| given != rule),
+    }
     let notice = match scope {
         ApprovalScope::Session => Notice::info(words::ALLOWED.with("rule", rule.to_string())),
         ApprovalScope::Project => {
@@ -42,6 +47,23 @@ pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice
     };
     add(&mut guard.policy.granted, grant);
     notice
+}
+
+/// A rule that holds anyway, such as one of the settings, stays when the session ends.
+fn add_for_session(guard: &mut Security, rule: &PolicyRule) {
+    let Policy { allowed, granted, .. } = &guard.policy;
+    if !allowed.contains(rule) && !granted.iter().any(|known| known.rule == *rule) {
+        guard.session_rules.push(rule.clone());
+    }
+}
+
+/// Another session begins: what was allowed in the last one asks again. What was refused stays so.
+pub fn end_session(guard: &mut Security) {
+    let given = std::mem::take(&mut guard.session_rules);
+    let Policy { allowed, granted, opened, .. } = &mut guard.policy;
+    allowed.retain(|rule| !given.contains(rule));
+    granted.retain(|grant| !given.contains(&grant.rule));
+    opened.clear();
 }
 
 /// What the sandbox had denied a command is open to it from now on, for this session.
@@ -86,6 +108,7 @@ pub fn revoke(guard: &mut Security, text: &str) -> Notice {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
     };
+    guard.session_rules.retain(|given| *given != rule);
     let Policy { allowed, granted, denied, .. } = &mut guard.policy;
     let before = allowed.len() + granted.len() + denied.len();
     allowed.retain(|known| *known != rule);

@@ -397,7 +397,7 @@ impl Session {
     }
 
     async fn reset(&mut self) {
-        self.stop_jobs().await;
+        self.leave_session().await;
         self.conversation.clear();
         self.info.turns = 0;
         self.info.restoring_turns.clear();
@@ -445,10 +445,21 @@ impl Session {
     }
 
     async fn publish_rules(&mut self, notice: Notice) {
-        self.policy.send_replace(self.security.policy.clone());
-        permissions::show_rules(&self.security.policy, &self.security.place.cwd, &mut self.info);
+        self.apply_rules();
         self.send_info().await;
         self.notify(notice).await;
+    }
+
+    pub(super) fn apply_rules(&mut self) {
+        self.policy.send_replace(self.security.policy.clone());
+        permissions::show_rules(&self.security.policy, &self.security.place.cwd, &mut self.info);
+    }
+
+    /// What belongs to a session ends with it: its jobs, and what was allowed in it.
+    pub(super) async fn leave_session(&mut self) {
+        self.stop_jobs().await;
+        permissions::end_session(&mut self.security);
+        self.apply_rules();
     }
 
     fn send_report(&mut self, report: Report) {

@@ -179,8 +179,7 @@ impl Session {
 
     async fn apply_resumed(&mut self, resumed: Resumed) {
         let Resumed { known, tail, history, folders, approval, broken, read_only } = resumed;
-        // Those of the session that is left.
-        self.stop_jobs().await;
+        self.leave_session().await;
         if !self.conversation.is_empty() {
             self.outbox.send(Event::Cleared).await;
         }

@@ -258,6 +258,7 @@ fn parts(
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),
+            session_rules: Vec::new(),
             trust: TrustPrompt::without_question(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use avocet::i18n::{Lang, session as words};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    Decision, Dialect, Effort, Event, ExportFormat, Mode, Op, Outcome, Provider, Question, Report,
-    Rewind, StepAction, StepQuestion, Tier, TurnOrigin, TurnOutcome,
+    ApprovalScope, Decision, Dialect, Effort, Event, ExportFormat, Mode, Op, Outcome, Provider,
+    Question, Report, Rewind, StepAction, StepQuestion, Tier, TurnOrigin, TurnOutcome,
 };
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
@@ -554,6 +554,34 @@ async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
         })
         .await;
     assert_eq!(turn, 1);
+}
+
+#[tokio::test]
+async fn what_is_allowed_for_a_session_ends_with_it() {
+    let step = cmd("mkdir", &["made"]);
+    let kept = cmd("touch", &["kept"]);
+    let mut talk = TestSession::start(&[&step, DONE, &kept, DONE, &step, DONE, &kept, DONE]);
+    for scope in [ApprovalScope::Session, ApprovalScope::Project] {
+        talk.submit("do it").await;
+        let (ask, _) = talk.next_question().await;
+        talk.send(Op::Decide { ask, decision: Decision::Remember(scope) }).await;
+        assert_eq!(talk.ending().await, TurnOutcome::Done);
+    }
+    for rule in ["rmdir *", "cp *"] {
+        talk.send(Op::Allow { rule: rule.into() }).await;
+    }
+    talk.send(Op::Deny { rule: "mv *".into() }).await;
+    talk.facts(|facts| facts.allowed.len() == 4 && facts.denied.len() == 1).await;
+    talk.send(Op::New).await;
+    let facts = talk.facts(|facts| facts.turns == 0).await;
+    let kept_rule = facts.allowed.as_slice();
+    assert!(matches!(kept_rule, [rule] if rule.starts_with("touch ")), "{kept_rule:?}");
+    assert_eq!(facts.denied, ["mv *"]);
+    talk.submit("do it again").await;
+    talk.approve_next().await;
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
+    let told = talk.turn("and again").await;
+    assert!(!told.iter().any(|event| matches!(event, Event::Asked(_))), "{told:?}");
 }
 
 #[tokio::test]

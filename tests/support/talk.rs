@@ -232,6 +232,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", SECRET)], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),
+            session_rules: Vec::new(),
             trust: TrustPrompt::without_question(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
