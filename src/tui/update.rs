@@ -493,6 +493,7 @@ fn handle_turn_end(
             let (again, other) = (word(words::CHIP_AGAIN), word(words::CHIP_OTHER_MODEL));
             state.suggestions.set_commands(&[("/retry", again), ("/model", other)]);
         }
+        TurnOutcome::Unsent { .. } => history::restore_unsent(state),
         _ => state.suggestions.set(state.transcript.suggestions()),
     }
     let mut effects = submit::run_deferred(state, at);

@@ -3,7 +3,9 @@
 use super::dispatch::find_in;
 use super::help::TOPICS;
 use super::table::COMMANDS;
-use super::{CommandContext, OptionValues, SlashCommand, ValueSource, configuration, custom};
+use super::{
+    CommandContext, OptionValues, SlashCommand, ValueSource, WhileBusy, configuration, custom,
+};
 use avocet_core::i18n::{LocalizedText, PhraseValue, cli, common, script_run as words};
 use avocet_core::protocol::{ApprovalMode, HOSTED, Provider, ScriptInput};
 
@@ -57,16 +59,23 @@ pub fn complete(call: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
 }
 
 fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
-    let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
+    // What a running turn refuses is offered only to those who name it; they are told why not.
+    let is_offered =
+        |busy: WhileBusy| !(call.busy && typed.is_empty() && busy == WhileBusy::Refuse);
+    let reachable = COMMANDS
+        .iter()
+        .filter(|command| command.reach.covers(call.surface) && is_offered(command.busy));
     let built_in = reachable.filter_map(|command| {
         let about = (command.hint(), command.about.into());
         name_candidate(command.name, command.aliases.iter().copied(), about, typed)
     });
-    let own = custom::typeable(call.extensions, call.surface).filter_map(|entry| {
-        let aliases = entry.traits.aliases.iter().map(String::as_str);
-        let about = (entry.hint.clone(), entry.about.as_str().into());
-        name_candidate(&entry.name, aliases, about, typed)
-    });
+    let own = custom::typeable(call.extensions, call.surface)
+        .filter(|entry| is_offered(entry.traits.busy))
+        .filter_map(|entry| {
+            let aliases = entry.traits.aliases.iter().map(String::as_str);
+            let about = (entry.hint.clone(), entry.about.as_str().into());
+            name_candidate(&entry.name, aliases, about, typed)
+        });
     let mut found: Vec<(Rank, Candidate)> = built_in.chain(own).collect();
     let use_rank = |candidate: &Candidate| {
         let name = candidate.text.get(1..).unwrap_or_default();

@@ -25,6 +25,12 @@ pub fn restore_message(state: &mut State, text: &str) {
     }
 }
 
+/// Nobody has read the message: it can be changed and sent again.
+pub fn restore_unsent(state: &mut State) {
+    let unsent = state.transcript.turns().next().map(|(_, text)| text.to_owned());
+    restore_message(state, &unsent.unwrap_or_default());
+}
+
 /// Esc was pressed: true for the second time within a moment, with an empty input.
 pub fn is_second_escape(state: &mut State, at: Millis) -> bool {
     let before = state.presence.last_escape.replace(at);

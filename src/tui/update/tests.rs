@@ -317,6 +317,19 @@ fn a_slash_opens_the_palette_and_enter_runs_the_selected_command() {
 }
 
 #[test]
+fn a_message_that_was_not_sent_returns_to_an_empty_input() {
+    for (typed, left) in [("", "go"), ("already more", "already more")] {
+        let mut state = screen();
+        receive(&mut state, started());
+        press(&mut state, typed);
+        let ending = TurnOutcome::Unsent { why: WHY.into() };
+        let usage = Usage::default();
+        receive(&mut state, protocol::Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 1 });
+        assert_eq!(state.composer.display_text(), left);
+    }
+}
+
+#[test]
 fn a_command_that_needs_an_argument_asks_for_it() {
     let mut state = screen();
     press(&mut state, "/mode\n");
