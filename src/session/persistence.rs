@@ -222,6 +222,37 @@ pub fn format_time(milliseconds: i64) -> String {
     at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
+/// The time of something recent: its hour today, its day and hour this year, else its date.
+pub fn recent_time(milliseconds: i64, now: &jiff::Zoned) -> String {
+    let Ok(at) = jiff::Timestamp::from_millisecond(milliseconds) else { return String::new() };
+    let at = at.to_zoned(now.time_zone().clone());
+    let format = match (at.year() == now.year(), at.date() == now.date()) {
+        (_, true) => "%H:%M",
+        (true, false) => "%m-%d %H:%M",
+        (false, false) => "%Y-%m-%d",
+    };
+    at.strftime(format).to_string()
+}
+
 pub fn events_of(piece: &EventPage) -> Vec<Event> {
     piece.events.iter().map(|kept| kept.event.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_as_long_as_it_must_be_to_be_told_from_others() {
+        let now: jiff::Zoned = "2026-03-02T00:30:00+01:00[+01:00]".parse().unwrap();
+        for (at, shown) in [
+            ("2026-03-02T00:05:00+01:00[+01:00]", "00:05"),
+            ("2026-03-01T23:59:00+01:00[+01:00]", "03-01 23:59"),
+            ("2026-01-01T00:00:00+01:00[+01:00]", "01-01 00:00"),
+            ("2025-12-31T23:59:00+01:00[+01:00]", "2025-12-31"),
+        ] {
+            let at: jiff::Zoned = at.parse().unwrap();
+            assert_eq!(recent_time(at.timestamp().as_millisecond(), &now), shown);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::listing::{hits_page, list_page};
-use super::persistence::{Replay, ResumeTarget, StoreEvent, events_of, format_time, local_millis};
+use super::persistence::{Replay, ResumeTarget, StoreEvent, events_of, local_millis, recent_time};
 use super::recovery;
 use super::state::Session;
 use super::user_input::UserInput;
@@ -433,6 +433,7 @@ fn times_of(piece: &EventPage) -> Vec<i64> {
 }
 
 fn session_row(listed: Listed) -> SessionRow {
+    let now = jiff::Zoned::now();
     let Listed { id, folder, title, updated, turns, preview, model, .. } = listed;
-    SessionRow { id, title, folder, when: format_time(updated), preview, turns, model }
+    SessionRow { id, title, folder, when: recent_time(updated, &now), preview, turns, model }
 }

@@ -169,6 +169,7 @@ words! { "screen":
     REWIND_CHAT_ABOUT: "leaves files unchanged", "文件保持现状";
     REWIND_FILES_ABOUT: "keeps the conversation", "对话保留";
     SESSIONS_NONE: "Nothing here yet.", "这里还没有内容。";
+    SESSION_LAST: "Last message: {text}", "最后一条消息：{text}";
     SESSION_HERE: "{when}", "{when}";
     SESSION_WITH_MODEL: "{when}  {model}", "{when}  {model}";
     SESSION_THERE: "{when}  {folder}", "{when}  {folder}";

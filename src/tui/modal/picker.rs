@@ -292,12 +292,13 @@ impl Picker {
         caret
     }
 
-    /// More of the selected row.
+    /// The last message of the selected conversation.
     fn preview(&self, area: Rect, pen: &DrawContext<'_>) -> Line<'static> {
-        let more =
-            self.selected_row().map(|row| text::single_line(&row.details)).unwrap_or_default();
+        let more = self.selected_row().map(|row| text::single_line(&row.details));
+        let last = more.filter(|more| !more.is_empty());
+        let last = last.map(|text| words::SESSION_LAST.with("text", text).text(pen.lang));
         let room = usize::from(area.width).saturating_sub(3);
-        Line::styled(text::elide_end(&more, room), pen.theme.dim)
+        Line::styled(text::elide_end(&last.unwrap_or_default(), room), pen.theme.dim)
     }
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
