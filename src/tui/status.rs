@@ -1,6 +1,8 @@
 //! The status line: the model, the folder, the cost, and the useful keys. On a narrow screen the
 //! least important part is dropped first.
 
+use std::cmp::Reverse;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -74,7 +76,7 @@ impl HintKey {
     }
 }
 
-/// One part of the line. Parts with the lowest worth are dropped first.
+/// One part of the line. Where the room is short, that of the lowest priority is left out.
 struct StatusPart {
     priority: u8,
     /// Columns before it.
@@ -183,22 +185,25 @@ pub fn gauge(percent: usize) -> String {
     GAUGE_FULL.repeat(full) + &GAUGE_FREE.repeat(GAUGE - full)
 }
 
-fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
-    let width = |parts: &[StatusPart]| {
-        parts
-            .iter()
-            .map(|part| text::width(&part.text) + part.gap)
-            .sum::<usize>()
-            .saturating_sub(GAP)
-    };
-    while parts.len() > 1 && width(&parts) > room {
-        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.priority);
-        if let Some((at, _)) = least {
-            parts.remove(at);
+/// The most important parts that fit, and in what is left of the room the less important ones.
+fn fit_parts(parts: Vec<StatusPart>, room: usize) -> Line<'static> {
+    let mut by_priority: Vec<usize> = (0..parts.len()).collect();
+    by_priority.sort_by_key(|at| Reverse(parts[*at].priority));
+    let mut kept = vec![false; parts.len()];
+    let mut width = 0;
+    for at in by_priority {
+        let part = &parts[at];
+        let needs = text::width(&part.text) + if width == 0 { 0 } else { part.gap };
+        // What stands close to another part says nothing without it.
+        let is_alone = part.gap < GAP && at.checked_sub(1).is_none_or(|before| !kept[before]);
+        if width == 0 || !is_alone && width + needs <= room {
+            kept[at] = true;
+            width += needs;
         }
     }
+    let shown = kept.into_iter().zip(parts).filter(|(is_kept, _)| *is_kept);
     let mut line = Line::default();
-    for part in parts {
+    for (_, part) in shown {
         if !line.spans.is_empty() {
             line.spans.push(Span::raw(" ".repeat(part.gap)));
         }
@@ -286,5 +291,35 @@ mod tests {
         assert_eq!(folder("/home/me/code/shop"), "code/shop");
         assert_eq!(folder("/srv"), "/srv");
         assert_eq!(folder(""), "");
+    }
+
+    #[test]
+    fn a_short_part_fills_the_room_that_a_longer_one_does_not_find() {
+        let part = |priority, gap, text: &str| StatusPart {
+            priority,
+            gap,
+            text: text.into(),
+            style: Style::default(),
+        };
+        let shown = |room| {
+            let parts = vec![
+                part(9, GAP, "model"),
+                part(4, GAP, "main"),
+                part(3, 1, "+1"),
+                part(4, GAP, "context 9 %"),
+                part(3, GAP, "3k in, 1k out"),
+            ];
+            fit_parts(parts, room).to_string()
+        };
+        for (room, line) in [
+            (60, "model   main +1   context 9 %   3k in, 1k out"),
+            (40, "model   main +1   context 9 %"),
+            (28, "model   main   context 9 %"),
+            (20, "model   main +1"),
+            (11, "model"),
+            (3, "mod"),
+        ] {
+            assert_eq!(shown(room), line, "{room}");
+        }
     }
 }

@@ -379,8 +379,14 @@ impl TypingHarness {
             Beat::Key(code) => self.key((*code).into(), None),
             Beat::Paste(text) => self.paste(text),
             Beat::Click => {
+                let was_asking = self.state.modals.is_question_on_top();
                 self.other(ScreenInput::Mouse(mouse(MouseEventKind::Down(MouseButton::Left))));
-                self.last = self.now;
+                // One before a question is no key that could have been meant for it.
+                match (was_asking, self.state.modals.is_question_on_top()) {
+                    (true, true) => self.last = self.now,
+                    (false, true) => self.question_changed(),
+                    (_, false) => {}
+                }
             }
             Beat::Wheel => self.other(ScreenInput::Mouse(mouse(MouseEventKind::ScrollDown))),
             Beat::Focus(true) => self.other(ScreenInput::FocusGained),
@@ -392,8 +398,9 @@ impl TypingHarness {
             Beat::DecisionsReceived => self.receive_decisions(),
             Beat::QuestionOpened(kind) => self.open_question(*kind),
             Beat::Picker => {
+                // The question behind it is another one only once the list is left again.
                 self.session(protocol::Event::RewindAsked { turn: 1, files: 2 });
-                self.question_changed();
+                self.draw();
             }
         }
     }
