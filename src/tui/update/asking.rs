@@ -38,7 +38,8 @@ pub(super) fn handle_key(
         Route::Held => hold_key(state, key, ignored, at),
         Route::To(KeyTarget::Draft) => {
             state.modals.reset_selection();
-            if is_text_key(key) {
+            if is_text_key(key) && !ignored.is_empty() {
+                state.guard.record_typing(at);
                 type_keys(state, &ignored);
             }
             let effects = handle_draft_key(state, key, ready, at);

@@ -58,6 +58,15 @@ fn the_letter_of_a_choice_that_comes_too_early_is_held_and_never_sent() {
 }
 
 #[test]
+fn a_held_letter_that_a_blank_makes_a_text_takes_the_keys_from_the_question() {
+    let mut state = asked_after_key(Some(9_900), touches());
+    assert_eq!(press_at(&mut state, "\ts ", 10_000), []);
+    assert_eq!(state.composer.full_text(), "s ");
+    assert_eq!(press_at(&mut state, "n", 10_700), [], "it goes on in the draft");
+    assert_eq!(state.composer.full_text(), "s n");
+}
+
+#[test]
 fn a_text_typed_as_a_question_opens_is_sent_by_a_second_enter() {
     let mut state = asked_after_key(Some(9_900), touches());
     press_at(&mut state, "ok", 10_300);
