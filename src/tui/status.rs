@@ -194,7 +194,7 @@ fn fit_parts(parts: Vec<StatusPart>, room: usize) -> Line<'static> {
     for at in by_priority {
         let part = &parts[at];
         let needs = text::width(&part.text) + if width == 0 { 0 } else { part.gap };
-        // What stands close to another part says nothing without it.
+        // `+3` belongs to the branch before it and is dropped with it.
         let is_alone = part.gap < GAP && at.checked_sub(1).is_none_or(|before| !kept[before]);
         if width == 0 || !is_alone && width + needs <= room {
             kept[at] = true;

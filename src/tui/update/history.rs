@@ -25,7 +25,7 @@ pub fn restore_message(state: &mut State, text: &str) {
     }
 }
 
-/// Nobody has read the message: it can be changed and sent again.
+/// The model never saw the message, so the user can edit it and send it again.
 pub fn restore_unsent(state: &mut State) {
     let unsent = state.transcript.turns().next().map(|(_, text)| text.to_owned());
     restore_message(state, &unsent.unwrap_or_default());

@@ -381,7 +381,7 @@ impl TypingHarness {
             Beat::Click => {
                 let was_asking = self.state.modals.is_question_on_top();
                 self.other(ScreenInput::Mouse(mouse(MouseEventKind::Down(MouseButton::Left))));
-                // One before a question is no key that could have been meant for it.
+                // A click before the question opened does not count as a key.
                 match (was_asking, self.state.modals.is_question_on_top()) {
                     (true, true) => self.last = self.now,
                     (false, true) => self.question_changed(),
@@ -398,7 +398,7 @@ impl TypingHarness {
             Beat::DecisionsReceived => self.receive_decisions(),
             Beat::QuestionOpened(kind) => self.open_question(*kind),
             Beat::Picker => {
-                // The question behind it is another one only once the list is left again.
+                // The question behind the list changes only when the list closes.
                 self.session(protocol::Event::RewindAsked { turn: 1, files: 2 });
                 self.draw();
             }
