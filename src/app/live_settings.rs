@@ -231,8 +231,7 @@ impl SettingsAccess for SettingsFiles {
         self.stamps.clear();
         let mut live = self.reload()?;
         if is_trusted && self.purpose == SessionPurpose::Screen {
-            let StepRunner { read_tracker, redactor, .. } = &self.runner;
-            let world = step_runner::machine(&self.startup, read_tracker, redactor);
+            let world = self.runner.machine(&self.startup);
             live.notices.extend(check_offer(&self.startup, &world));
         }
         Some(live)

@@ -153,6 +153,7 @@ words! { "screen":
     START_CHANGED: "{n} files changed", "{n} 个文件有改动";
     START_PRICE: "{input} in, {output} out per million tokens", "每百万词元输入 {input}、输出 {output}";
     START_SHELL: "shell", "shell 命令";
+    MODES_HINT: "Asked often? {mode} changes which steps ask; `/mode` says what each mode is.", "询问太频繁？{mode} 可切换哪些步骤会询问，`/mode` 说明各模式。";
     START_MODE: "what asks", "询问方式";
     HELP_MODE: "Which steps ask: goes through ask, accept edits, auto and plan; `/mode` says what each is", "哪些步骤会询问：在询问、接受修改、自动、计划之间切换；`/mode` 说明各模式";
     START_STOP: "stop", "停止";
