@@ -137,8 +137,8 @@ impl SettingsFiles {
         if is_same && is_same_sandbox {
             return None;
         }
-        let StepRunner { exec, read_tracker, redactor } = &self.runner;
-        let world = step_runner::machine(&self.startup, read_tracker, redactor);
+        let StepRunner { exec, redactor, .. } = &self.runner;
+        let world = self.runner.machine(&self.startup);
         let setup = step_runner::exec_setup(&self.startup, &world, redactor);
         let exec = exec.with_setup(setup);
         let exec = if is_same_sandbox {
@@ -231,8 +231,7 @@ impl SettingsAccess for SettingsFiles {
         self.stamps.clear();
         let mut live = self.reload()?;
         if is_trusted && self.purpose == SessionPurpose::Screen {
-            let StepRunner { read_tracker, redactor, .. } = &self.runner;
-            let world = step_runner::machine(&self.startup, read_tracker, redactor);
+            let world = self.runner.machine(&self.startup);
             live.notices.extend(check_offer(&self.startup, &world));
         }
         Some(live)

@@ -432,13 +432,14 @@ fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput
             ScriptQuestion::Call(_) => yes,
             // Approval in advance does not cover steps without the sandbox.
             ScriptQuestion::Step { risk, question } => {
-                let hands_out = match question.as_ref() {
+                let (hands_out, is_outside) = match question.as_ref() {
                     Question::Step(StepQuestion { step, .. }) => {
-                        risk.can_expose_secrets(&step.work)
+                        (risk.can_expose_secrets(&step.work), risk.edits_outside(&step.work))
                     }
-                    _ => true,
+                    _ => (true, true),
                 };
-                yes && risk.can_preapprove() && (approved.secrets || !hands_out)
+                let may = yes && risk.can_preapprove() && !is_outside;
+                may && (approved.secrets || !hands_out)
             }
         };
         let said = if may { ScriptAnswer::Yes } else { ScriptAnswer::No };

@@ -16,7 +16,7 @@ use avocet_config::diagnostic;
 use avocet_config::extensions::bot;
 use avocet_core::i18n::{Localize, LocalizedText, cli, session as words};
 use avocet_core::private_dir::beside;
-use avocet_core::protocol::{Notice, NoticeLevel, SessionInfo};
+use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
 use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
@@ -86,7 +86,10 @@ pub fn build(
     let world = machine(startup, &desk.read_tracker, &redactor);
     let runner = StepRunner::new(startup, &world, &desk, &redactor);
     let tools = usable_tools(startup, &runner.exec, &desk);
+    let runner = StepRunner { checkpoints: tools.checkpoints().cloned(), ..runner };
+    let world = world.with_checkpoints(runner.checkpoints.clone());
     let (mut security, warnings) = build_security(startup, world, redactor);
+    security.policy.approval = mode_of_settings(startup, purpose);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
     if purpose == SessionPurpose::Screen {
@@ -116,6 +119,7 @@ pub fn build(
         outputs: startup.outputs(),
         kept_jobs: kept_jobs(startup, purpose),
         command_line_mode: startup.run_options.mode,
+        mode_of_settings: mode_of_settings(startup, purpose),
         persistence: persistence(startup, purpose),
         extensions: extension_cache(startup),
         bounds: Bounds::default(),
@@ -210,6 +214,14 @@ fn file_tool_state(startup: &Startup) -> file::FileToolState {
 const OF_SESSION: [&str; 6] =
     [SKILL_TOOL, SCRIPT_TOOL, "recall", "job.list", "job.read", "job.stop"];
 
+/// Users of a chat are not the one whose settings these are.
+fn mode_of_settings(startup: &Startup, purpose: SessionPurpose) -> ApprovalMode {
+    match purpose {
+        SessionPurpose::Chat => ApprovalMode::default(),
+        _ => startup.mode_of_settings(),
+    }
+}
+
 /// Sets what the command line says of the steps, and leaves the tools that it names.
 fn apply_run_options(
     startup: &Startup,
@@ -217,7 +229,7 @@ fn apply_run_options(
     security: &mut Security,
 ) -> Result<Toolbox, LocalizedText> {
     let StepOptions { mode, allow, tools: names } = &startup.run_options;
-    security.policy.approval = mode.unwrap_or_default();
+    security.policy.approval = mode.unwrap_or(security.policy.approval);
     for rule in allow {
         let notice = permissions::allow(security, rule);
         if notice.level == NoticeLevel::Error {

@@ -12,6 +12,7 @@ use avocet_model::exposed_host;
 use avocet_safety::redact::Redactor;
 use avocet_safety::{self as safety, Policy, PolicyContext};
 use avocet_session::trust::{TrustAnswer, TrustPrompt};
+use avocet_tools::checkpoint::Checkpoints;
 use avocet_tools::exec::{Exec, Setup, StepLimits};
 use avocet_tools::read_tracker::ReadTracker;
 use avocet_tools::system::System;
@@ -49,6 +50,7 @@ pub struct StepRunner {
     pub exec: Exec,
     pub read_tracker: ReadTracker,
     pub redactor: Arc<Redactor>,
+    pub checkpoints: Option<Arc<Checkpoints>>,
 }
 
 impl StepRunner {
@@ -62,7 +64,14 @@ impl StepRunner {
             exec: exec(startup, world, redactor),
             read_tracker: desk.read_tracker.clone(),
             redactor: Arc::clone(redactor),
+            checkpoints: None,
         }
+    }
+
+    /// This machine, with what the session knows of its files.
+    pub fn machine(&self, startup: &Startup) -> System {
+        machine(startup, &self.read_tracker, &self.redactor)
+            .with_checkpoints(self.checkpoints.clone())
     }
 }
 

@@ -68,9 +68,10 @@ pub struct ModelOptions {
     #[arg(long, global = true, value_name = "NAME")]
     pub profile: Option<String>,
     /// Which steps ask: all that change something (ask), all but changes of files in the folder
-    /// (edits), or none, since the model only reads and ends with a plan (plan); or which of the
-    /// profile's two models answers: low, high. May be given once for each.
-    #[arg(long, global = true, value_name = "MODE", value_parser = ["ask", "edits", "plan", "low", "high"], hide_possible_values = true)]
+    /// (edits), those that leave the sandbox or cannot be undone (auto), or none, since the model
+    /// only reads and ends with a plan (plan); or which of the profile's two models answers: low,
+    /// high. May be given once for each.
+    #[arg(long, global = true, value_name = "MODE", value_parser = ["ask", "edits", "auto", "plan", "low", "high"], hide_possible_values = true)]
     pub mode: Vec<String>,
     /// How much the model reasons, as far as it can be told: none, minimal, low, medium, high,
     /// xhigh, max; auto: as it does by itself.

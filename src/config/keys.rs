@@ -5,6 +5,7 @@ use super::toml_schema::ListKind::{Ids, Names, Paths, Programs, RuleIds, Rules, 
 use super::toml_schema::SettingKey;
 use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Number, Renamed, Text, Variable};
 use avocet_core::i18n::config as w;
+use avocet_core::protocol::ApprovalMode;
 
 /// Who answers; `auto` tells it by the address.
 #[rustfmt::skip]
@@ -65,6 +66,9 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "profiles.*.api_key",     kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
     SettingKey { path: "profiles.*.model",       kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::MODEL_IN_PROFILE) },
 
+    SettingKey { path: "profiles.*.mode",        kind: Choice(ApprovalMode::NAMES),               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "folders.*.mode",         kind: Choice(ApprovalMode::NAMES),               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+
     SettingKey { path: "key_store",              kind: Choice(&["auto", "file"]),                 built_in: "auto",    strictest: None,           variables: &["AVOCET_KEY_STORE"], elsewhere: None },
     SettingKey { path: "plain_http_hosts",       kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
 
@@ -77,6 +81,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "safety.allow",           kind: List(Rules),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     SettingKey { path: "safety.deny",            kind: List(Rules),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "safety.sandbox",         kind: Renamed(&["work", "read", "off"], &["all", "auto"]), built_in: "work", strictest: Some("work"), variables: &[], elsewhere: None },
+    SettingKey { path: "safety.mode",            kind: Choice(ApprovalMode::NAMES),               built_in: "ask",     strictest: Some("ask"),    variables: &[], elsewhere: None },
     SettingKey { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 10_000 },     built_in: "",        strictest: Some("1"),      variables: &[], elsewhere: None },
 
     SettingKey { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },

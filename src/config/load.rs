@@ -261,6 +261,8 @@ fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
             now.extend(new);
             Tighter::Yes(TomlValue::List(now))
         }
+        // Which steps ask is the user's own choice.
+        ("safety.mode", ..) => Tighter::No,
         ("safety.sandbox", TomlValue::Text(new), Some(TomlValue::Text(now))) => {
             let held = |word: &str| SandboxMode::parse(word).map(SandboxMode::strictness);
             if held(&new) > held(&now) { Tighter::Yes(TomlValue::Text(new)) } else { Tighter::No }

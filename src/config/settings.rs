@@ -14,7 +14,7 @@ use super::toml_schema::{self, TomlValue};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::{SpendLimit, SpendLimits};
 use avocet_core::protocol::{
-    self, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
+    self, ApprovalMode, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
 };
 use avocet_safety::{Limit, Policy, PolicyRule, Unknown};
 
@@ -25,6 +25,10 @@ pub struct Settings {
     pub mode: Mode,
     /// How much models reason; `None`: as they do by themselves.
     pub effort: Option<Effort>,
+    /// Which steps ask in a new session: of the user's settings alone.
+    pub approval: ApprovalMode,
+    /// The same of folders, as the user names them.
+    pub folder_modes: Vec<(String, ApprovalMode)>,
     pub lang: Lang,
     pub look: ScreenSettings,
     /// The level of the log file; `None`: nothing is logged.
@@ -247,6 +251,8 @@ impl Settings {
         Settings {
             mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
             effort: effort(&profile, stack),
+            approval: approval(&profile, stack),
+            folder_modes: folder_modes(stack),
             lang: lang(stack, environment),
             look: ScreenSettings::from_layers(stack),
             log: stack.text("log").filter(|level| level != "off"),
@@ -514,6 +520,21 @@ fn model_overrides(stack: &Layers) -> Vec<ModelOverride> {
         }
     };
     stack.sections("models").iter().map(of).collect()
+}
+
+/// That of the profile before that of all.
+fn approval(profile: &str, stack: &Layers) -> ApprovalMode {
+    let named = stack.text(&format!("profiles.{profile}.mode"));
+    let named = named.or_else(|| stack.text("safety.mode"));
+    named.and_then(|name| ApprovalMode::parse(&name)).unwrap_or_default()
+}
+
+fn folder_modes(stack: &Layers) -> Vec<(String, ApprovalMode)> {
+    let of = |section: &String| {
+        let mode = ApprovalMode::parse(&stack.text(&format!("{section}.mode"))?)?;
+        Some((toml_schema::path_parts(section).nth(1)?, mode))
+    };
+    stack.sections("folders").iter().filter_map(of).collect()
 }
 
 fn sandbox(stack: &Layers) -> SandboxMode {

@@ -94,13 +94,13 @@ pub(super) fn is_routine_edit(asked: GrantQuestion<'_>) -> bool {
 
 impl<'a> GrantQuestion<'a> {
     /// The rules that make it a question, with the effects of each reason.
-    fn reasons(&self) -> impl Iterator<Item = (&'a str, &'a [Effect])> {
+    pub fn reasons(&self) -> impl Iterator<Item = (&'a str, &'a [Effect])> {
         let asking = self.findings.iter().filter(|finding| finding.reason.tier > Tier::L0);
         asking.map(|finding| (finding.reason.rule.as_str(), finding.effects.as_slice()))
     }
 
     /// The program is in the workspace, however it was named.
-    fn is_in_workspace(&self) -> bool {
+    pub fn is_in_workspace(&self) -> bool {
         is_in_workspace(self.program, self.scene)
             || self.reasons().any(|(id, _)| OF_FOLDER.contains(&id))
     }
@@ -177,12 +177,12 @@ fn is_sub_row(rest: &str) -> bool {
     rest.starts_with('.')
 }
 
-fn required_effect(id: &str) -> Option<Effect> {
+pub(super) fn required_effect(id: &str) -> Option<Effect> {
     REQUIRED.iter().find(|(required, _)| *required == id).map(|(_, effect)| *effect)
 }
 
 /// The id of a command's row: `git.stash.drop`.
-fn row_id(program: &str, args: &[String]) -> String {
+pub(super) fn row_id(program: &str, args: &[String]) -> String {
     let short = short_name(program);
     let Some((mut spec, own)) = rules::find(short) else { return short.to_owned() };
     let mut id = own.to_owned();
@@ -242,9 +242,9 @@ fn is_wrapper(program: &str) -> bool {
 }
 
 /// The folder a command runs in.
-struct CommandFolder<'a> {
-    cwd: &'a Path,
-    scene: PolicyContext<'a>,
+pub(super) struct CommandFolder<'a> {
+    pub cwd: &'a Path,
+    pub scene: PolicyContext<'a>,
 }
 
 impl OperandScope for CommandFolder<'_> {

@@ -21,6 +21,7 @@ mod launch;
 pub mod limits;
 mod machine;
 mod malformed;
+mod modes;
 mod needs;
 mod openings;
 mod paths;

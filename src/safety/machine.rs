@@ -119,6 +119,15 @@ pub trait Machine: Send + Sync {
     fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, FileKind)> {
         Vec::new()
     }
+    /// Whether an undo brings back all that is at and below a path of a workspace: regular files
+    /// that are neither ignored nor credentials, and not too many.
+    fn comes_back(&self, _root: &Path, _path: &Path) -> bool {
+        false
+    }
+    /// Whether what a program changes is kept for an undo.
+    fn takes_checkpoints(&self) -> bool {
+        false
+    }
     /// The contents of a regular file, links followed. More than `most` bytes are an error.
     fn read(&self, path: &Path, most: usize) -> Contents;
     /// The beginning of a regular file of any size.

@@ -65,6 +65,18 @@ impl Needs {
         }
     }
 
+    /// Those of a step that nobody was asked about: its own caches, and nothing else beyond the
+    /// workspace. What a branch brings with it steers programs as any other change does.
+    #[must_use]
+    pub(super) fn without_openings(self) -> Needs {
+        let Needs { caches, devices, mut made, mut guarded, .. } = self;
+        made.retain(|place| caches.contains(place));
+        if guarded == GuardedFiles::Repositories {
+            guarded = GuardedFiles::Followed;
+        }
+        Needs { caches, made, devices, guarded, ..Needs::default() }
+    }
+
     pub(super) fn uses_credentials(&self, secrets: &[String]) -> bool {
         !self.credentials.is_empty() || secrets.iter().any(|name| self.passes(name))
     }

@@ -4,7 +4,7 @@
 //! could mean anything else, the rule does not cover it and the step asks.
 
 use super::rules;
-use super::rules::remembered::{FORMS, Operand, Rest, RuleReach};
+use super::rules::remembered::{FORMS, Operand, Rest, RuleForm, RuleReach};
 use avocet_core::text::short_name;
 
 /// The form that counts for a command, and how many of its arguments are words of it.
@@ -66,6 +66,25 @@ pub fn star_covers(
             let args = Args { args, from: governed.words, fixed, rest: &rest, ground };
             args.are_covered()
         }
+}
+
+/// Whether a form of a table covers a whole command, words and arguments.
+pub fn is_command_covered(
+    forms: &[RuleForm],
+    program: &str,
+    args: &[String],
+    ground: &dyn OperandScope,
+) -> bool {
+    forms.iter().any(|form| {
+        let (Some(words), RuleReach::Open(rest)) =
+            (matched_words(form.start, program, args), form.reach)
+        else {
+            return false;
+        };
+        let is_here =
+            !rest.local || args.first().is_some_and(|name| ground.has_local_program(name));
+        is_here && Args { args, from: words, fixed: words, rest: &rest, ground }.are_covered()
+    })
 }
 
 /// Whether `*` would cover a sub-command as well.

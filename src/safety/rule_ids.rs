@@ -107,6 +107,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("tool.withheld",        Tier::L2, words::TOOL_WITHHELD),
     ("mode.plan",            Tier::L2, words::PLAN_MODE),
     ("mode.edits",           Tier::L0, words::EDITS_MODE),
+    ("mode.auto",            Tier::L0, words::AUTO_MODE),
     ("plugin.run",           Tier::L1, words::PLUGIN_RUNS),
     ("plugin.outside",       Tier::L2, words::PLUGIN_OUTSIDE),
     ("plugin.interactive",   Tier::L1, words::PLUGIN_TERMINAL),

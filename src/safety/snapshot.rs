@@ -81,6 +81,14 @@ impl Machine for MachineSnapshot<'_> {
         self.world.entries(folder, most)
     }
 
+    fn comes_back(&self, root: &Path, path: &Path) -> bool {
+        self.world.comes_back(root, path)
+    }
+
+    fn takes_checkpoints(&self) -> bool {
+        self.world.takes_checkpoints()
+    }
+
     fn read(&self, path: &Path, most: usize) -> Contents {
         self.world.read(path, most)
     }

@@ -16,7 +16,7 @@ use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
     Assessment, Grant, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program, ToolTask,
-    malformed, paths, shell, tools,
+    malformed, modes, paths, shell, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -90,7 +90,11 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
             None => apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings),
         };
     let seen = findings.seen_programs();
+    let by_mode = allowed && findings.rule_ids().any(modes::is_answer);
     let mut launch = build_launch(&mut findings, &ground);
+    if by_mode {
+        launch.needs = launch.needs.without_openings();
+    }
     launch.opened = scene.policy.session_opening(&step.work, &ground.cwd);
     let risk = findings.into_risk(lifted);
     let runs = running.is_some() && (risk.tier == Tier::L0 || allowed);
@@ -270,8 +274,8 @@ fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
     lifted && findings.tier() < Tier::L2
 }
 
-/// Whether a rule of the user lets an L1 run unasked; says so. In a folder that is not
-/// trusted no rule does.
+/// Whether a rule of the user or the mode lets an L1 run unasked; says so. In a folder that is not
+/// trusted neither does.
 fn apply_allow_rules(
     work: &StepAction,
     program: Option<&Program>,
@@ -283,16 +287,15 @@ fn apply_allow_rules(
         return false;
     }
     let asked = GrantQuestion { work, cwd: &ground.cwd, program, findings, scene };
-    if scene.policy.approval == ApprovalMode::Edits && grant::is_routine_edit(asked) {
-        findings.add("mode.edits", Tier::L0, words::EDITS_MODE, None, &[]);
-        return true;
-    }
     let rule = grant::find_allowing_rule(asked, scene.policy).map(ToString::to_string);
-    if let Some(rule) = &rule {
-        let say = words::ALLOWED.with("rule", rule.as_str());
-        findings.add("allowed", Tier::L0, say, None, &[]);
+    let answer = match rule {
+        Some(rule) => Some(("allowed", words::ALLOWED.with("rule", rule))),
+        None => modes::answer(asked).map(|(id, say)| (id, say.into())),
+    };
+    if let Some((id, say)) = &answer {
+        findings.add(*id, Tier::L0, say.clone(), None, &[]);
     }
-    rule.is_some()
+    answer.is_some()
 }
 
 /// The program to start: the step's own, or for a line the shell.

@@ -16,6 +16,7 @@ mod day;
 mod forms;
 mod launch;
 mod lines;
+mod modes;
 mod needs;
 mod pieces;
 mod places;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::state::Session;
 use avocet_core::i18n::{LocalizedText, session as words};
-use avocet_core::protocol::{ApprovalMode, Event, Notice, Topic};
+use avocet_core::protocol::{ApprovalMode, Event, Notice, SandboxStatus, Topic};
 use avocet_safety::{Machine, PathKind, Workspace, absolute};
 
 /// The folder that a text names, with links resolved, if it may be added.
@@ -66,9 +66,39 @@ impl Session {
 
     /// Which steps ask from now on. Saved: a resumed session goes on in its mode.
     pub(super) async fn set_approval_mode(&mut self, mode: ApprovalMode) {
+        if let Some(notice) = self.reason_against(mode) {
+            // A frontend may show it already.
+            self.send_info().await;
+            return self.notify(notice).await;
+        }
         self.apply_approval_mode(mode);
         self.store.recorder().append(&Event::ApprovalModeSet { mode }).await;
         self.send_info().await;
+    }
+
+    /// Why a mode cannot answer anything here: nothing would hold what it lets run.
+    fn reason_against(&self, mode: ApprovalMode) -> Option<Notice> {
+        use SandboxStatus::{Held, Unknown};
+        let (place, shelter) = (&self.security.place, self.info.shelter);
+        match mode {
+            ApprovalMode::Auto if !place.trusted => {
+                Some(Notice::warning(words::AUTO_UNTRUSTED).with_hint(words::TRUST_HOW))
+            }
+            ApprovalMode::Auto if ![Held, Unknown].contains(&shelter) => {
+                Some(Notice::warning(words::AUTO_NO_SANDBOX))
+            }
+            ApprovalMode::Ask | ApprovalMode::Edits | ApprovalMode::Auto | ApprovalMode::Plan => {
+                None
+            }
+        }
+    }
+
+    /// Goes back to questions where it turns out that the mode cannot answer them.
+    pub(super) async fn leave_unheld_mode(&mut self) {
+        if let Some(notice) = self.reason_against(self.info.approval) {
+            self.set_approval_mode(ApprovalMode::Ask).await;
+            self.notify(notice).await;
+        }
     }
 
     fn apply_approval_mode(&mut self, mode: ApprovalMode) {
@@ -77,11 +107,12 @@ impl Session {
         self.policy.send_replace(self.security.policy.clone());
     }
 
-    /// The mode of the resumed session, unless the command line named one.
+    /// The mode of the resumed session, unless the command line named one; that of the settings if
+    /// it never had one of its own.
     pub(super) async fn restore_approval_mode(&mut self, saved: Option<ApprovalMode>) {
         let mode = match self.command_line_mode {
             Some(_) => self.info.approval,
-            None => saved.unwrap_or_default(),
+            None => saved.unwrap_or(self.mode_of_settings),
         };
         if mode != self.info.approval {
             self.apply_approval_mode(mode);
@@ -90,7 +121,9 @@ impl Session {
         if self.command_line_mode.is_some() && saved != Some(mode) {
             self.store.recorder().append(&Event::ApprovalModeSet { mode }).await;
         }
-        if mode != ApprovalMode::Ask {
+        if self.reason_against(mode).is_some() {
+            self.leave_unheld_mode().await;
+        } else if mode != ApprovalMode::Ask {
             let say = words::MODE_AGAIN.with("mode", LocalizedText::from(mode.label()));
             let notice = Notice::info(say).with_hint(mode.about()).with_topic(Topic::Resumed);
             self.notify(notice).await;

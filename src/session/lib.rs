@@ -127,6 +127,8 @@ pub struct SessionConfig {
     pub user_notes: Vec<std::path::PathBuf>,
     /// The mode that the command line named: it counts, and not that of a resumed session.
     pub command_line_mode: Option<avocet_core::protocol::ApprovalMode>,
+    /// The mode that the user's settings name for sessions here.
+    pub mode_of_settings: avocet_core::protocol::ApprovalMode,
     /// Where the session is saved.
     pub persistence: persistence::Persistence,
     /// Commands, skills and bots; read once the session is open.

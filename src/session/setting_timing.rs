@@ -35,7 +35,10 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("base_url",                        NextStart),
     ("effort",                          NextStart),
     ("api_key",                         NextStart),
+    // A running session has the mode that it was given.
+    ("profiles.*.mode",                 NextStart),
     ("profiles.",                       AtOnce),
+    ("folders.",                        NextStart),
     ("key_store",                       AtOnce),
     ("plain_http_hosts",                AtOnce),
     ("safety.allowed_programs",         AtOnce),
@@ -47,6 +50,7 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("safety.allow",                    AtOnce),
     ("safety.deny",                     AtOnce),
     ("safety.sandbox",                  AtOnce),
+    ("safety.mode",                     NextStart),
     ("safety.max_auto_steps_per_turn",  AtOnce),
     ("safety.program_folders",          AtOnce),
     ("safety.config_files",             AtOnce),
@@ -75,8 +79,13 @@ const ROWS: &[(&str, SettingTiming)] = &[
 
 impl SettingTiming {
     pub fn of(key: &str) -> SettingTiming {
-        let row =
-            ROWS.iter().find(|(row, _)| *row == key || row.ends_with('.') && key.starts_with(row));
+        let is_of = |row: &str| {
+            let named = row
+                .split_once('*')
+                .is_some_and(|(before, after)| key.starts_with(before) && key.ends_with(after));
+            row == key || named || row.ends_with('.') && key.starts_with(row)
+        };
+        let row = ROWS.iter().find(|(row, _)| is_of(row));
         row.map_or(NextStart, |(_, timing)| *timing)
     }
 

@@ -66,8 +66,9 @@ pub(super) struct Session {
     pub bounds: Bounds,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
     pub approves_template_commands: bool,
-    /// The mode that the command line named.
+    /// The mode that the command line named, and that of the user's settings.
     pub command_line_mode: Option<ApprovalMode>,
+    pub mode_of_settings: ApprovalMode,
     /// How many of the added folders come from the command line: they belong to this run, not to a
     /// session.
     pub command_line_folders: usize,
@@ -92,6 +93,7 @@ impl Session {
             counts_changed_files: parts.counts_changed_files,
             change_count: None,
             command_line_mode: parts.command_line_mode,
+            mode_of_settings: parts.mode_of_settings,
             command_line_folders: parts.security.place.added.len(),
             info: parts.info,
             responder: Responder {

@@ -112,6 +112,7 @@ impl Session {
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
         self.count_changed_files().await;
         self.send_info().await;
+        self.leave_unheld_mode().await;
         self.refresh();
         let kept = (self.security.trust.save)(given);
         self.notify(notice).await;
@@ -135,6 +136,7 @@ impl Session {
             let notice = Notice::warning(held::TOLD_ABSENT).with_hint(held::TOLD_ABSENT_HINT);
             self.notify(notice).await;
         }
+        self.leave_unheld_mode().await;
     }
 }
 

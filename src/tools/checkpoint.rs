@@ -21,6 +21,7 @@ use avocet_core::protocol::Change;
 use avocet_safety::repository::{self, TrackedFile};
 use avocet_safety::tools::{count_changes, digest};
 
+mod coverage;
 mod scan;
 
 use scan::{FileIdentity, LinkedFolders, Links, StampedFiles, WorkspaceFile, scan_folder, stamp};
@@ -152,6 +153,16 @@ impl Checkpoints {
     /// True once, after a folder turned out to have too many files.
     pub fn report_given_up(&self) -> bool {
         self.given_up.load(Relaxed) && !self.reported.swap(true, Relaxed)
+    }
+
+    /// Whether checkpoints are taken of what programs change.
+    pub fn are_taken(&self) -> bool {
+        !self.given_up.load(Relaxed)
+    }
+
+    /// Whether an undo would bring back all that is at and below a path of a folder.
+    pub fn cover(&self, root: &Path, path: &Path) -> bool {
+        self.are_taken() && coverage::covers(root, path, &self.limits)
     }
 
     /// Looks at the files below these folders, and copies what could not be found again. `closed`:

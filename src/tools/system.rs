@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::around;
+use super::checkpoint::Checkpoints;
 use super::large_search;
 use super::read_tracker::ReadTracker;
 use super::shelves::{self, ToolchainDirs, executable, is_safe_from_others};
@@ -34,6 +35,8 @@ pub struct System {
     toolchains: ToolchainDirs,
     /// The values of the session's masks.
     secrets: Option<Arc<Redactor>>,
+    /// What programs change is kept here.
+    checkpoints: Option<Arc<Checkpoints>>,
 }
 
 /// Where systems keep their programs.
@@ -83,6 +86,7 @@ impl System {
             read_tracker: ReadTracker::default(),
             toolchains: shelves,
             secrets: None,
+            checkpoints: None,
         }
     }
 
@@ -96,6 +100,12 @@ impl System {
     #[must_use]
     pub fn with_secrets(self, secrets: Arc<Redactor>) -> System {
         System { secrets: Some(secrets), ..self }
+    }
+
+    /// The same machine, where what programs change is kept.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoints: Option<Arc<Checkpoints>>) -> System {
+        System { checkpoints, ..self }
     }
 
     /// The same machine, which also finds programs in other folders. `path`: as in the
@@ -187,6 +197,14 @@ impl Machine for System {
 
     fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
         entries(folder, most)
+    }
+
+    fn comes_back(&self, root: &Path, path: &Path) -> bool {
+        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.cover(root, path))
+    }
+
+    fn takes_checkpoints(&self) -> bool {
+        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.are_taken())
     }
 
     fn read(&self, path: &Path, most: usize) -> Contents {

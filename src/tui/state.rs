@@ -189,6 +189,8 @@ pub struct Presence {
     pub home: PathBuf,
     /// A temporary message, and when it ends.
     pub temporary_message: Option<(LocalizedText, Millis)>,
+    /// How many questions there were.
+    pub question_count: usize,
     /// How the user is notified.
     pub notify_method: NotifyMethod,
     /// The same without a setting.

@@ -325,7 +325,7 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         KeyAction::Editor => return vec![ScreenEffect::Editor(state.composer.full_text())],
         KeyAction::PasteImage => return vec![ScreenEffect::PasteImage],
         KeyAction::NextMode => {
-            let mode = state.facts.approval.next();
+            let mode = state.facts.next_approval_mode();
             state.facts.approval = mode;
             let told = show_message(state, LocalizedText::from(mode.about()), at);
             return told

@@ -217,6 +217,7 @@ fn key_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static>
         ("/".to_owned(), words::PALETTE_TITLE),
         ("@".to_owned(), input::FILES_TITLE),
         ("!".to_owned(), words::START_SHELL),
+        (bound(KeyContext::Input, KeyAction::NextMode), words::START_MODE),
         (bound(KeyContext::Anywhere, KeyAction::Stop), words::START_STOP),
         (bound(KeyContext::EmptyInput, KeyAction::Help), words::HINT_HELP),
     ];

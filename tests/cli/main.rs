@@ -14,6 +14,7 @@ mod support;
 
 #[cfg(target_os = "linux")]
 mod adversarial;
+mod approval_modes;
 #[cfg(target_os = "linux")]
 mod backward_compatibility;
 mod commands;

@@ -40,8 +40,8 @@ struct Budget {
     sent: usize,
     /// Kilobytes that were not a prefix of the request before.
     new: usize,
-    /// Questions in the modes *ask* and *accept edits*.
-    asked: [usize; 2],
+    /// Questions in the modes *ask*, *accept edits* and *auto*.
+    asked: [usize; 3],
 }
 
 /// What a session cost.
@@ -154,7 +154,7 @@ fn run(session: &Session, mode: &str) -> Option<Measured> {
 }
 
 fn replay(session: &Session) {
-    for (mode, most) in ["ask", "edits"].into_iter().zip(session.budget.asked) {
+    for (mode, most) in ["ask", "edits", "auto"].into_iter().zip(session.budget.asked) {
         let Some(measured) = run(session, mode) else { return };
         let budget = &session.budget;
         assert_eq!(measured.breaks, 0, "each request begins with the one before");

@@ -270,6 +270,7 @@ fn parts(
         approves_template_commands: false,
         counts_changed_files: false,
         command_line_mode: None,
+        mode_of_settings: Default::default(),
         user_notes: vec![],
         settings: None,
         outputs: None,

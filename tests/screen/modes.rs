@@ -67,7 +67,7 @@ fn accepted_edits_change_files_here_and_nothing_else() {
     assert_eq!(edits(&[&write("a.txt"), DONE]), 0);
     assert!(bench.work().join("a.txt").exists());
     // A file that steers programs or agents, one outside, and a program ask as before.
-    for reply in [write("AGENTS.md"), write("../b.txt"), exec("mkdir", &["made"])] {
+    for reply in [write("AGENTS.md"), write("../b.txt"), exec("sh", &["make.sh"])] {
         assert_eq!(edits(&[&reply, DONE]), 3, "{reply}");
     }
     let untrusted = bench.script(&[&write("c.txt"), DONE]);

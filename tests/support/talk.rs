@@ -243,6 +243,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         approves_template_commands: false,
         counts_changed_files: false,
         command_line_mode: None,
+        mode_of_settings: Default::default(),
         user_notes: vec![],
         settings: None,
         outputs: None,

@@ -127,7 +127,11 @@ fn settings_of(startup: &Startup) -> SettingsFiles {
     let world = step_runner::machine(startup, &read_tracker, &redactor);
     let setup = step_runner::exec_setup(startup, &world, &redactor);
     let exec = avocet_tools::exec::Exec::new(setup);
-    SettingsFiles::new(startup, SessionPurpose::Print, StepRunner { exec, read_tracker, redactor })
+    SettingsFiles::new(
+        startup,
+        SessionPurpose::Print,
+        StepRunner { exec, read_tracker, redactor, checkpoints: None },
+    )
 }
 
 impl Running {

@@ -71,7 +71,7 @@ impl HeadlessTurn<'_> {
 
     /// The option approves steps that ask by default, not steps that a setting lowered from L2.
     fn on_step_question(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
-        let may = risk.can_preapprove();
+        let may = risk.can_preapprove() && !risk.edits_outside(&step.work);
         // Nor does it hand out a credential, unless the other option names that.
         let may = may && (self.options.approved.secrets || !risk.can_expose_secrets(&step.work));
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
@@ -101,6 +101,7 @@ impl HeadlessTurn<'_> {
     pub(super) fn decline_hint(&self, step: &Step, risk: &Risk) -> LocalizedText {
         match &self.untrusted {
             _ if risk.can_expose_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
+            _ if risk.edits_outside(&step.work) => w::STEP_OUTSIDE_HINT.into(),
             Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
             None if self.phase == TurnPhase::Message => w::UNSENT_FILE_HINT.into(),
             None => w::STEP_DECLINED_HINT.into(),

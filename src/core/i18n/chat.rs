@@ -64,6 +64,8 @@ words! { "chat":
     STATUS_OFF: "not running", "未运行";
     NO_HOME: "This is not a folder that can be used: {folder}", "不能使用该目录：{folder}";
     COMMAND_OF_ADMINS: "Only an admin may use /{name}.", "只有管理员可以使用 /{name}。";
+    MODE_OF_ADMINS: "Only an admin may choose a mode in which less is asked.", "只有管理员可以选择减少询问的模式。";
+    MODE_BACK_TO_ASK: "The mode is *ask* again: the message is not an admin's.", "这条消息并非来自管理员，模式已恢复为“询问”。";
     WHO_YOU_ARE: "Your id here is {id}. Role: {role}.", "你在这里的编号是 {id}。角色：{role}。";
     HOME_GONE: "{why} This chat works in {folder} again; `/sethome` sets another folder.", "{why} 本聊天改回在 {folder} 中工作；可用 `/sethome` 另设目录。";
     HOME_OWN: "{folder} contains Avocet's own files, so no chat works there.", "{folder} 中有 Avocet 自己的文件，聊天不能在其中工作。";

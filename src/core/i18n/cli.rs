@@ -45,6 +45,7 @@ words! { "cli":
     UNSENT_FILE_HINT: "`--approve-steps` approves reading it; for a file outside the folder, `--add-dir` adds its folder to this run.", "`--approve-steps` 可批准读取；如果文件不在工作目录内，也可用 `--add-dir` 在本次运行中加入它所在的目录。";
     STEP_UNTRUSTED_HINT: "`--trust {folder}` trusts the folder for this run; `--approve-steps` approves steps like this one.", "`--trust {folder}` 可在本次运行中信任该目录；`--approve-steps` 则批准这类步骤。";
     STEP_SECRET_HINT: "It may expose credentials, which `--approve-steps` does not cover; add `--approve-secrets` to approve such steps too.", "该步骤可能泄露凭据，`--approve-steps` 不包含此类步骤；再加上 `--approve-secrets` 才会一并批准。";
+    STEP_OUTSIDE_HINT: "It changes a file outside the folder, which no option approves; `--add-dir` makes a folder part of the run.", "该步骤会修改目录之外的文件，任何选项都不会批准；可用 `--add-dir` 将目录加入本次运行。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by {option}: {step} ({why})", "由 {option} 允许：{step}（{why}）";
     YES_TO_PIECES: "`-y`: shell commands of your templates run without asking, except high-risk ones. The model's steps still ask.", "`-y`：模板中的 shell 命令将直接运行，高风险命令除外。模型提出的步骤仍会询问。";

@@ -49,7 +49,7 @@ words! { "commands":
     OPTION_VALUE: "The new value", "新的值";
     ABOUT_JOBS: "List the steps in the background, show one, or `stop N`, `keep N`", "列出后台步骤，查看其中一个，或 `stop N`、`keep N`";
     ABOUT_OUTPUT: "Show all output of a step, in pages", "分页显示一个步骤的全部输出";
-    ABOUT_MODE: "Which steps ask: ask, edits, plan; or which model: low, high", "哪些步骤会询问：ask、edits、plan；或使用哪个模型：low、high";
+    ABOUT_MODE: "Which steps ask: ask, edits, auto, plan; or which model: low, high", "哪些步骤会询问：ask、edits、auto、plan；或使用哪个模型：low、high";
     ABOUT_LANG: "Switch between English and Chinese", "切换英文或中文";
     ABOUT_THEME: "Choose a colour theme", "选择主题";
     ABOUT_TIMESTAMPS: "Show or hide the time of each message and step", "显示或隐藏各条消息的时间";
@@ -177,6 +177,8 @@ words! { "commands":
     STATUS_PROFILE: "profile", "配置方案";
     STATUS_EFFORT: "reasoning", "推理";
     STATUS_APPROVAL: "approvals", "批准方式";
+    MODE_LOW_ABOUT: "The small model of the profile answers.", "由配置方案的小模型回答。";
+    MODE_HIGH_ABOUT: "The large model of the profile answers.", "由配置方案的大模型回答。";
     STATUS_MODE: "mode", "模式";
     STATUS_LANG: "language", "语言";
     STATUS_SESSION: "conversation", "对话";

@@ -308,6 +308,7 @@ words! { "safety":
     TOOL_WITHHELD: "This run has no such tool.", "本次运行不提供此工具。";
     PLAN_MODE: "In plan mode only steps that read run.", "计划模式下只运行读取类步骤。";
     EDITS_MODE: "Changes of files in the folder are accepted in this mode.", "当前模式接受本目录内的文件修改。";
+    AUTO_MODE: "It stays inside the sandbox, with the network closed: accepted in this mode.", "它不会离开沙盒，网络关闭：当前模式直接执行。";
     PLAN_STATE: "Line {item} of the plan: `{found}` is not a state. Use pending, doing or done.", "计划第 {item} 行：`{found}` 不是状态。可用的有 pending、doing 和 done。";
     CONFIG_NOT_LISTED: "`{path}` is not a file that may be patched: only `~/.slothtool/settings.json`, `~/.slothtool/plugin-configs/*.json`, and the files the user lists under `config_files` may.", "`{path}` 不在可修改的文件之列：`~/.slothtool/settings.json`、`~/.slothtool/plugin-configs/*.json`，以及用户在 `config_files` 中列出的文件。";
     CONFIG_NOT_JSON: "`{path}` is not plain JSON: {why}.", "`{path}` 不是规范的 JSON：{why}。";

@@ -153,6 +153,9 @@ words! { "screen":
     START_CHANGED: "{n} files changed", "{n} 个文件有改动";
     START_PRICE: "{input} in, {output} out per million tokens", "每百万词元输入 {input}、输出 {output}";
     START_SHELL: "shell", "shell 命令";
+    MODES_HINT: "Asked often? {mode} changes which steps ask; `/mode` says what each mode is.", "询问太频繁？{mode} 可切换哪些步骤会询问，`/mode` 说明各模式。";
+    START_MODE: "what asks", "询问方式";
+    HELP_MODE: "Which steps ask: goes through ask, accept edits, auto and plan; `/mode` says what each is", "哪些步骤会询问：在询问、接受修改、自动、计划之间切换；`/mode` 说明各模式";
     START_STOP: "stop", "停止";
     START_TRY_CHANGED: "What changed here?", "这里改了什么？";
     START_TRY_FIND: "Find every TODO", "找出所有 TODO";
@@ -405,7 +408,7 @@ words! { "screen":
     KEY_UNDO: "Undo", "撤销";
     KEY_REDO: "Redo", "重做";
     KEY_BACKGROUND: "Send the running step to the background", "把正在运行的步骤转到后台";
-    KEY_NEXT_MODE: "Next mode: ask, accept edits, plan", "切换模式：询问、接受修改、计划";
+    KEY_NEXT_MODE: "Next mode: ask, accept edits, auto, plan", "切换模式：询问、接受修改、自动、计划";
     KEY_SUGGEST: "Insert the next suggestion; in a turn: queue", "采用下一条建议；运行中：排队";
     KEY_SUGGEST_NTH: "Insert the suggestion with that number, up to Alt-9", "采用对应编号的建议，直到 Alt-9";
     KEY_HELP: "Show this help", "显示本帮助";

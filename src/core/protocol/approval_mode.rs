@@ -12,13 +12,16 @@ pub enum ApprovalMode {
     Ask,
     /// Changes of files in the workspace run; everything else asks.
     Edits,
+    /// What stays inside the sandbox runs; what leaves it asks.
+    Auto,
     /// The model only reads, until the user accepts its plan.
     Plan,
 }
 
 impl ApprovalMode {
-    pub const ALL: [ApprovalMode; 3] = [ApprovalMode::Ask, ApprovalMode::Edits, ApprovalMode::Plan];
-    pub const NAMES: &[&str] = &["ask", "edits", "plan"];
+    pub const ALL: [ApprovalMode; 4] =
+        [ApprovalMode::Ask, ApprovalMode::Edits, ApprovalMode::Auto, ApprovalMode::Plan];
+    pub const NAMES: &[&str] = &["ask", "edits", "auto", "plan"];
 
     pub fn parse(name: &str) -> Option<ApprovalMode> {
         ApprovalMode::ALL.into_iter().find(|mode| mode.name() == name)
@@ -29,6 +32,7 @@ impl ApprovalMode {
         match self {
             ApprovalMode::Ask => "ask",
             ApprovalMode::Edits => "edits",
+            ApprovalMode::Auto => "auto",
             ApprovalMode::Plan => "plan",
         }
     }
@@ -38,6 +42,7 @@ impl ApprovalMode {
         match self {
             ApprovalMode::Ask => words::MODE_ASK,
             ApprovalMode::Edits => words::MODE_EDITS,
+            ApprovalMode::Auto => words::MODE_AUTO,
             ApprovalMode::Plan => words::MODE_PLAN,
         }
     }
@@ -47,6 +52,7 @@ impl ApprovalMode {
         match self {
             ApprovalMode::Ask => words::MODE_ASK_ABOUT,
             ApprovalMode::Edits => words::MODE_EDITS_ABOUT,
+            ApprovalMode::Auto => words::MODE_AUTO_ABOUT,
             ApprovalMode::Plan => words::MODE_PLAN_ABOUT,
         }
     }
@@ -56,8 +62,17 @@ impl ApprovalMode {
     pub fn next(self) -> ApprovalMode {
         match self {
             ApprovalMode::Ask => ApprovalMode::Edits,
-            ApprovalMode::Edits => ApprovalMode::Plan,
+            ApprovalMode::Edits => ApprovalMode::Auto,
+            ApprovalMode::Auto => ApprovalMode::Plan,
             ApprovalMode::Plan => ApprovalMode::Ask,
+        }
+    }
+
+    /// Whether steps run in it that would ask in the usual mode.
+    pub fn answers(self) -> bool {
+        match self {
+            ApprovalMode::Edits | ApprovalMode::Auto => true,
+            ApprovalMode::Ask | ApprovalMode::Plan => false,
         }
     }
 

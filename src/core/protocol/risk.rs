@@ -99,6 +99,13 @@ impl Risk {
             && !self.effects.contains(&Effect::Elevate)
     }
 
+    /// True if a tool would change a file outside the folder: nothing but an answer to the question
+    /// itself keeps it inside.
+    pub fn edits_outside(&self, work: &StepAction) -> bool {
+        let leaves = |reason: &Reason| reason.rule == "path.outside.write";
+        matches!(work, StepAction::Tool { .. }) && self.reasons.iter().any(leaves)
+    }
+
     /// True if it opens the sandbox: what that denied a step, or a change that it put back.
     pub fn opens_sandbox(&self) -> bool {
         let rules = [SandboxDenial::RULE, SandboxDenial::PUT_BACK, SandboxDenial::WITHOUT];

@@ -100,6 +100,15 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
+    /// The mode after this one: *auto* only where a sandbox holds what it lets run.
+    pub fn next_approval_mode(&self) -> ApprovalMode {
+        let can_hold = matches!(self.shelter, SandboxStatus::Held | SandboxStatus::Unknown);
+        match self.approval.next() {
+            ApprovalMode::Auto if !(self.trusted && can_hold) => ApprovalMode::Auto.next(),
+            mode => mode,
+        }
+    }
+
     /// The turns that are counted, the last first.
     pub fn counted_turns(&self) -> impl Iterator<Item = u64> {
         (1..=self.turns).rev().filter(|turn| !self.restoring_turns.contains(turn))

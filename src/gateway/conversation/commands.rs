@@ -231,6 +231,9 @@ impl ChatConversation {
     /// Sends an operation of a command. One that becomes a message waits like every message.
     fn send_op(&mut self, op: Op, request: &CommandRequest) -> Vec<ChatEffect> {
         let (by, delivery) = (&request.speaker.id, &request.delivery);
+        if !self.may_send(&request.speaker, &op) {
+            return Vec::new();
+        }
         let message = match &op {
             Op::Submit { text } => Some(text.clone()),
             Op::Steer { text } if !self.has_turn() => Some(text.clone()),
@@ -254,8 +257,10 @@ impl ChatConversation {
                 None
             }
         };
+        let begins = message.is_some() || is_turn(&op) || matches!(op, Op::Steer { .. });
         if message.is_none_or(|text| self.accept(by, delivery, text)) {
-            vec![ChatEffect::Send(op)]
+            let asks = begins.then(|| self.ask_again_for(request.speaker.is_admin)).flatten();
+            asks.into_iter().chain([ChatEffect::Send(op)]).collect()
         } else {
             Vec::new()
         }
@@ -277,6 +282,13 @@ impl ChatConversation {
                 Vec::new()
             }
             CommandOutcome::Many(all) => {
+                let is_refused = all.iter().any(|one| match one {
+                    CommandOutcome::Send(op) => !self.may_send(&request.speaker, op),
+                    _ => false,
+                });
+                if is_refused {
+                    return Vec::new();
+                }
                 all.into_iter().flat_map(|one| self.apply_outcome(one, request)).collect()
             }
             CommandOutcome::Do(action) => self.perform(action, request),

@@ -273,6 +273,8 @@ impl ChatConversation {
                     let BegunMessage { delivery, text, by, messages, .. } = begun;
                     let shown = text.clone();
                     self.submitted.push_back(Submitted { delivery, text: shown, by, messages });
+                    // Who is an admin is not known of it any more.
+                    effects.extend(self.ask_again_for(false));
                     effects.push(ChatEffect::Send(Op::Submit { text }));
                 }
             }

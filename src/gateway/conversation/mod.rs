@@ -20,6 +20,7 @@ use avocet_core::text::{cut, one_line};
 use avocet_safety::sanitize::{TextSource, clean};
 
 mod answering;
+mod asking_mode;
 mod attachment;
 mod commands;
 mod events;
@@ -368,7 +369,8 @@ impl ChatConversation {
             return vec![ChatEffect::Done(delivery)];
         };
         if self.accept(&speaker.id, &delivery, shown) {
-            vec![ChatEffect::Send(op)]
+            let asks = self.ask_again_for(speaker.is_admin);
+            asks.into_iter().chain([ChatEffect::Send(op)]).collect()
         } else {
             vec![ChatEffect::Done(delivery)]
         }

@@ -7,7 +7,7 @@ use crate::menu::SentCommand;
 use crate::platform::{ChatAddress, PlatformError};
 use crate::timeline::{CallKind, NextCall, PostResult};
 use avocet_core::protocol::{
-    Ask, AskId, Category, CommandArgument, CommandTraits, Decision, Event, Extension,
+    ApprovalMode, Ask, AskId, Category, CommandArgument, CommandTraits, Decision, Event, Extension,
     ExtensionKind, ExtensionState, ModelMessage, Notice, Page, Question, Requires, Risk, Step,
     StepAction, StepQuestion, Tier, TurnOutcome, Usage, WhileBusy,
 };

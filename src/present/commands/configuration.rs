@@ -1,10 +1,10 @@
 //! Commands that change the behaviour of this session.
 
 use super::{ChatAction, CommandContext, CommandOutcome, UiAction, refusal};
-use avocet_core::i18n::{Lang, PhraseValue, commands as w, common};
+use avocet_core::i18n::{Lang, Phrase, PhraseValue, commands as w, common};
 use avocet_core::protocol::{
-    ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, SessionInfo,
-    effort_names,
+    ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, Provider,
+    SessionInfo, effort_names,
 };
 
 pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
@@ -35,6 +35,9 @@ pub(super) fn connect(_: &CommandContext<'_>, provider: &str) -> CommandOutcome 
 /// Which steps ask changes at once; another model answers after the turn.
 pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let name = name.to_lowercase();
+    if name.is_empty() {
+        return modes_page(call.facts);
+    }
     if let Some(mode) = ApprovalMode::parse(&name) {
         return CommandOutcome::Many(vec![
             CommandOutcome::Say(Notice::info(mode.about())),
@@ -46,6 +49,21 @@ pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     }
     let mode = Mode::parse(&name).unwrap_or_default();
     CommandOutcome::Send(Op::SetMode { mode })
+}
+
+/// What each mode is, in a line, and which are in use.
+fn modes_page(facts: &SessionInfo) -> CommandOutcome {
+    let row = |name: &'static str, about: Phrase, is_now: bool| {
+        let about = PhraseValue::from(about);
+        let about = if is_now { common::ABOUT_IN_USE.with("about", about).into() } else { about };
+        PageRow::pair(name, about)
+    };
+    let asking = ApprovalMode::ALL.iter();
+    let asking = asking.map(|mode| row(mode.name(), mode.about(), *mode == facts.approval));
+    let models = [(Mode::Low, w::MODE_LOW_ABOUT), (Mode::High, w::MODE_HIGH_ABOUT)];
+    let models = models.into_iter().filter(|_| facts.provider != Provider::Guide);
+    let models = models.map(|(mode, about)| row(mode.name(), about, mode == facts.mode));
+    CommandOutcome::Page { title: w::STATUS_MODE.into(), rows: asking.chain(models).collect() }
 }
 
 /// The session takes over what is set, and shows the frontends what is in force.

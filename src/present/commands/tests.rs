@@ -209,10 +209,9 @@ fn mistakes_are_reported_with_the_usage() {
         ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
         ("/status now", "`/status` takes no arguments. Usage: /status"),
         ("/steer", "`/steer` needs <message>. Usage: /steer <message>"),
-        ("/mode", "`/mode` needs ask|edits|plan|low|high. Usage: /mode ask|edits|plan|low|high"),
         (
             "/mode fast",
-            "`/mode` takes one of ask, edits, plan, low, high, not `fast`. Usage: /mode ask|edits|plan|low|high",
+            "`/mode` takes one of ask, edits, auto, plan, low, high, not `fast`. Usage: /mode [ask|edits|auto|plan|low|high]",
         ),
         ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),
         ("/theme neon", "There is no theme `neon`. Available: dark, light."),
@@ -321,7 +320,7 @@ fn completion_is_ordered_from_prefix_to_scattered_matches() {
 fn arguments_are_completed_from_the_values_known_at_that_moment() {
     assert_eq!(
         fixture().offers("/mode "),
-        ["ask", "edits", "plan", "low", "high"].map(|mode| format!("/mode {mode}"))
+        ["ask", "edits", "auto", "plan", "low", "high"].map(|mode| format!("/mode {mode}"))
     );
     let folders = ["../lib/", "../.cache/", "../Tools/", "../../"].map(str::to_owned).to_vec();
     let desk_there = CommandFixture { folders, ..fixture() };

@@ -152,6 +152,7 @@ const DOTNET: Rest = Rest::of(None)
     .values("--filter -c --configuration -f --framework -v --verbosity");
 const FILES: Rest = Rest::of(Inside);
 const CHANGES: Rest = Rest::of(Changed);
+const FORMATTED: Rest = CHANGES;
 
 #[rustfmt::skip]
 pub const FORMS: &[RuleForm] = &[
@@ -234,6 +235,43 @@ pub const FORMS: &[RuleForm] = &[
     // Small changes of files in the workspace.
     form("mkdir|touch|rmdir", ExactOr(CHANGES.flags("-p --parents -v --verbose"))),
     form("cp|mv", Exact),
+];
+
+/// Commands that change files and run nothing, as they are accepted with edits: nothing else of
+/// them is, and what they take away or overwrite must come back with an undo.
+#[rustfmt::skip]
+pub const FILE_COMMANDS: &[RuleForm] = &[
+    form("mkdir|touch|rmdir", Open(CHANGES.flags("-p --parents -v --verbose"))),
+    form("cp", Open(CHANGES.flags("-r -R -a -p -f -n -u -v --recursive --archive --force --no-clobber --update --verbose"))),
+    form("mv", Open(CHANGES.flags("-f -n -u -v --force --no-clobber --update --verbose"))),
+    form("ln -s|--symbolic", Open(CHANGES.flags("-v --verbose"))),
+    form("rm", Open(CHANGES.flags("-f -r -R -d -v --force --recursive --dir --verbose"))),
+];
+
+/// Programs that only write files in another form. They may be told how by code of the project, so
+/// they are accepted only inside a sandbox.
+#[rustfmt::skip]
+pub const FORMATTERS: &[RuleForm] = &[
+    form("prettier", Open(FORMATTED.flags("--write -w --check -c --list-different -l --no-color").values("--log-level"))),
+    form("npx|bunx prettier", Open(FORMATTED.flags("--write -w --check -c --list-different -l --no-color").values("--log-level").local())),
+    form("biome format", Open(FORMATTED.flags("--write"))),
+    form("npx|bunx @biomejs/biome|biome format", Open(FORMATTED.flags("--write").local())),
+    form("dprint fmt", Open(FORMATTED.flags("--diff"))),
+    form("black", Open(FORMATTED.flags("-q -v --quiet --verbose --check --diff").values("-l --line-length -t --target-version"))),
+    form("ruff format", Open(FORMATTED.flags("-q -v --quiet --verbose --check --diff").values("--line-length --target-version"))),
+    form("isort", Open(FORMATTED.flags("-q -v --quiet --verbose --check --diff").values("--profile -l --line-length"))),
+    form("autopep8 -i|--in-place", Open(FORMATTED.flags("-r --recursive -a --aggressive").values("--max-line-length"))),
+    form("yapf -i|--in-place", Open(FORMATTED.flags("-r --recursive"))),
+    form("gofmt -w", Open(FORMATTED.flags("-s -l -d"))),
+    form("goimports -w", Open(FORMATTED.flags("-l -d"))),
+    form("go fmt", Open(FORMATTED.flags("-n -x"))),
+    form("cargo fmt", Open(Rest::of(None).flags("--all --check -v -q --quiet --verbose").behind("--check", "").values("-p --package"))),
+    form("rustfmt", Open(FORMATTED.flags("--check -v -q --verbose --quiet").values("--edition --color"))),
+    form("clang-format -i", Open(FORMATTED)),
+    form("shfmt -w", Open(FORMATTED.flags("-s -l -d").values("-i"))),
+    form("taplo fmt|format", Open(FORMATTED)),
+    form("mix format", Open(FORMATTED.flags("--check-formatted"))),
+    form("swiftformat", Open(FORMATTED)),
 ];
 
 /// Sub-commands that are the same by another name, for rules that refuse: a rule for

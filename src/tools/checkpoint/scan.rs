@@ -198,7 +198,7 @@ pub fn is_covered(root: &Path, path: &Path) -> bool {
 }
 
 /// The same for an entry that was met below the folder. Those of an entry above it were left out.
-fn is_secret(entry: &DirEntry) -> bool {
+pub fn is_secret(entry: &DirEntry) -> bool {
     let folder = entry.path().parent().filter(|_| entry.depth() > 1);
     let folder = folder.and_then(Path::file_name).and_then(|name| name.to_str());
     let name = entry.file_name().to_str();

@@ -157,6 +157,7 @@ const FIRST: &[status::KeyHint] = &[
     status::KeyHint::typed("/", words::HELP_COMMANDS),
     status::KeyHint::typed("@", words::HELP_MENTION),
     status::KeyHint::typed("!", words::HELP_SHELL),
+    status::KeyHint::bound(KeyContext::Input, KeyAction::NextMode, words::HELP_MODE),
     status::KeyHint::bound(KeyContext::Anywhere, KeyAction::Stop, words::HELP_STOP),
     status::KeyHint::pages(KeyContext::Anywhere, words::HELP_SCROLL),
     status::KeyHint::typed("/keys", common::ALL_KEYS),

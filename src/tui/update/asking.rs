@@ -17,6 +17,9 @@ use avocet_core::protocol::{Decision, Op};
 
 /// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;
+/// The question at which the modes are named, and for how long.
+const HINT_AT: usize = 3;
+const HINT_LASTS: Millis = 20_000;
 
 pub(super) fn handle_key(
     state: &mut State,
@@ -83,6 +86,11 @@ pub(super) fn open_question(state: &mut State, at: Millis) {
     state.composer.cancel_search();
     state.queue.act(Some(KeyAction::Close));
     state.guard.restart(at);
+    state.presence.question_count += 1;
+    if state.presence.question_count == HINT_AT && state.facts.approval.is_default() {
+        let say = state.keymap.with_keys(words::MODES_HINT);
+        state.presence.temporary_message = Some((say, at + HINT_LASTS));
+    }
 }
 
 /// Pastes into a field of the question, else into the draft.

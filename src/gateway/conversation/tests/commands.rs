@@ -168,6 +168,55 @@ fn what_follows_the_name_of_the_bot_on_slack_is_a_command_or_a_message() {
     assert!(ops(&effects).contains(&&Op::Submit { text }), "{effects:?}");
 }
 
+/// The modes that the effects set, in order.
+fn modes_of(effects: &[ChatEffect]) -> Vec<ApprovalMode> {
+    let mode = |op: &&Op| match op {
+        Op::SetApprovalMode { mode } => Some(*mode),
+        _ => None,
+    };
+    ops(effects).iter().filter_map(mode).collect()
+}
+
+#[test]
+fn a_user_who_is_no_admin_gets_no_mode_in_which_less_is_asked() {
+    use ApprovalMode::{Ask, Auto, Edits, Plan};
+    let mut chat = conversation(&["mode"]);
+    for mode in [Edits, Auto] {
+        let effects = chat.on_command(&user("bob"), "d1".into(), sent("mode", mode.name()));
+        assert!(modes_of(&effects).is_empty(), "{effects:?}");
+        let said = texts_of(&mut chat);
+        assert!(said.contains("Only an admin") && !said.contains("sandbox"), "{said}");
+    }
+    for mode in [Plan, Ask] {
+        let effects = chat.on_command(&user("bob"), "d2".into(), sent("mode", mode.name()));
+        assert_eq!(modes_of(&effects), [mode]);
+    }
+    let effects = chat.on_command(&user("admin"), "d3".into(), sent("mode", "auto"));
+    assert_eq!(modes_of(&effects), [Auto]);
+    assert!(texts_of(&mut chat).contains("sandbox"), "the group is told");
+}
+
+#[test]
+fn the_words_of_a_user_who_is_no_admin_are_never_carried_out_in_the_mode_of_an_admin() {
+    let words: [fn(&mut ChatConversation) -> Vec<ChatEffect>; 3] = [
+        |chat| chat.on_text(&user("bob"), "d2".into(), "remove it", Vec::new()),
+        |chat| chat.on_command(&user("bob"), "d2".into(), sent("steer", "remove it")),
+        |chat| chat.on_command(&user("bob"), "d2".into(), sent("retry", "")),
+    ];
+    for say in words {
+        let mut chat = conversation(&["steer", "retry"]);
+        chat.on_command(&user("admin"), "d1".into(), sent("mode", "auto"));
+        let effects = say(&mut chat);
+        let sent = ops(&effects);
+        assert_eq!(modes_of(&effects), [ApprovalMode::Ask], "{effects:?}");
+        assert!(matches!(sent[0], Op::SetApprovalMode { .. }) && sent.len() == 2, "{sent:?}");
+    }
+    let mut chat = conversation(&[]);
+    chat.on_command(&user("admin"), "d1".into(), sent("mode", "auto"));
+    let effects = chat.on_text(&user("admin"), "d2".into(), "go", Vec::new());
+    assert!(modes_of(&effects).is_empty(), "an admin goes on in it");
+}
+
 fn is_message(effect: &ChatEffect) -> bool {
     matches!(effect, ChatEffect::Send(Op::Submit { .. }))
 }

@@ -7,7 +7,7 @@ use crate::picture::PictureSupport;
 use crate::terminal_caps::TerminalCaps;
 use crate::theme::Depth;
 use avocet_config::{BusyInput, Secret};
-use avocet_core::protocol::{ApprovalMode, PlanItem, SessionInfo};
+use avocet_core::protocol::{ApprovalMode, PlanItem, SandboxStatus, SessionInfo};
 
 #[test]
 fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise() {
@@ -40,12 +40,37 @@ fn a_line_that_begins_with_a_number_sign_is_noted_where_the_user_chooses() {
 
 #[test]
 fn shift_tab_goes_through_the_modes() {
-    let mut state = screen();
-    for mode in [ApprovalMode::Edits, ApprovalMode::Plan, ApprovalMode::Ask] {
-        let effects = hold(&mut state, KeyCode::BackTab, KeyModifiers::SHIFT);
-        assert_eq!(effects, [ScreenEffect::Send(Op::SetApprovalMode { mode })]);
-        assert_eq!(state.facts.approval, mode);
+    use ApprovalMode::{Ask, Auto, Edits, Plan};
+    use SandboxStatus::{Absent, Held, Off, Unknown};
+    for (shelter, trusted, modes) in [
+        (Held, true, &[Edits, Auto, Plan, Ask][..]),
+        (Unknown, true, &[Edits, Auto, Plan, Ask]),
+        // There the session would refuse it.
+        (Absent, true, &[Edits, Plan, Ask]),
+        (Off, true, &[Edits, Plan, Ask]),
+        (Held, false, &[Edits, Plan, Ask]),
+    ] {
+        let mut state = screen();
+        (state.facts.shelter, state.facts.trusted) = (shelter, trusted);
+        for mode in modes.iter().copied() {
+            let effects = hold(&mut state, KeyCode::BackTab, KeyModifiers::SHIFT);
+            assert_eq!(effects, [ScreenEffect::Send(Op::SetApprovalMode { mode })]);
+            assert_eq!(state.facts.approval, mode);
+        }
     }
+}
+
+#[test]
+fn the_third_question_of_a_session_says_how_modes_are_changed() {
+    let mut state = screen();
+    for number in 1..=3 {
+        let message = &state.presence.temporary_message;
+        assert!(message.is_none(), "not before question {number}: {message:?}");
+        asking::open_question(&mut state, 0);
+    }
+    let (say, _) = state.presence.temporary_message.clone().unwrap();
+    let say = say.text(avocet_core::i18n::Lang::En);
+    assert!(say.contains("Shift-Tab") && say.contains("/mode"), "{say}");
 }
 
 #[test]
