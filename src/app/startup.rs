@@ -447,6 +447,7 @@ impl Startup {
         SandboxPaths {
             workspace: self.folder.clone(),
             programs: world.folders().to_vec(),
+            path: world.path_folders(),
             own,
             moved: self.moved_paths(),
             offline: self.loaded.settings.policy().network == Limit::Refuse,
