@@ -432,14 +432,11 @@ fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput
             ScriptQuestion::Call(_) => yes,
             // Approval in advance does not cover steps without the sandbox.
             ScriptQuestion::Step { risk, question } => {
-                let (hands_out, is_outside) = match question.as_ref() {
-                    Question::Step(StepQuestion { step, .. }) => {
-                        (risk.can_expose_secrets(&step.work), risk.edits_outside(&step.work))
-                    }
-                    _ => (true, true),
+                let covered = match question.as_ref() {
+                    Question::Step(StepQuestion { step, .. }) => approved.covers(&risk, &step.work),
+                    _ => approved.all || risk.can_preapprove() && approved.secrets,
                 };
-                let may = yes && risk.can_preapprove() && !is_outside;
-                may && (approved.secrets || !hands_out)
+                yes && covered
             }
         };
         let said = if may { ScriptAnswer::Yes } else { ScriptAnswer::No };

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
+use super::container;
 use super::folder_trust::TrustState;
 use super::surroundings::Surroundings;
 use super::user_themes;
@@ -121,6 +122,7 @@ impl Startup {
             let say = words::TRUST_NO_FOLDER.with("folder", named.display().to_string());
             return Err(start_error(say, lang));
         }
+        container::check(cli, &paths).map_err(|say| start_error(say, lang))?;
         let trust = TrustState::load(&folder, cli.run.trust.as_deref(), &paths);
         let trusted = trust.is_trusted();
         // A project's own settings count only where its folder is trusted.
@@ -462,6 +464,7 @@ impl Startup {
         SandboxPaths {
             workspace: self.folder.clone(),
             programs: world.folders().to_vec(),
+            path: world.path_folders(),
             own,
             moved: self.moved_paths(),
             offline: self.loaded.settings.policy().network == Limit::Refuse,

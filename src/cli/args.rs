@@ -14,6 +14,7 @@ use super::extensions::args::{
 pub use super::gateway::GatewayCommand;
 use super::open_choices::OpenChoices;
 pub use super::resume::ResumeChoice;
+use super::run_options::APPROVE_STEPS;
 pub use super::run_options::{ApprovalFlags, RunOptions};
 use super::script_command::ScriptCommand;
 pub use super::session::SessionCommand;
@@ -358,8 +359,6 @@ pub enum RunMode {
     },
 }
 
-const APPROVE_STEPS: &str = "--approve-steps";
-
 /// Which standard streams are terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminals {
@@ -489,7 +488,8 @@ impl Cli {
             ("theme", theme),
             ("color", &color),
         ];
-        given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
+        let given = given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?)));
+        self.run.container_settings().into_iter().chain(given).collect()
     }
 
     /// Which steps ask, if the command line says so.
@@ -500,13 +500,7 @@ impl Cli {
     /// What the command line approves in advance. With a template or a bot, `-y` approves the
     /// template, not the steps that the model proposes after it.
     pub fn approval_flags(&self) -> ApprovalFlags {
-        let templates = matches!(self.command, Some(Sub::Chat { .. } | Sub::Command(_)));
-        let steps = if self.run.approve_steps {
-            Some(APPROVE_STEPS)
-        } else {
-            (self.run.yes && !templates).then_some("-y")
-        };
-        ApprovalFlags { template_commands: self.run.yes, steps, secrets: self.run.approve_secrets }
+        self.run.approvals(matches!(self.command, Some(Sub::Chat { .. } | Sub::Command(_))))
     }
 
     /// The request. Piped text, a redirected answer and `-p` each mean a run without the screen.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use avocet_core::protocol::{Risk, StepAction};
 use clap::{Args, ValueHint};
 
 /// Options for where and how it runs.
@@ -36,6 +37,10 @@ pub struct RunOptions {
     /// The only tools that the model gets, with commas between them: exec,file.read,file.search.
     #[arg(long, global = true, value_name = "LIST", value_delimiter = ',')]
     pub tools: Vec<String>,
+    /// This machine is a throw-away: steps run without the sandbox, and with -y nothing but your own
+    /// rules refuses one. Outside a container only with the name of the machine.
+    #[arg(long, global = true, value_name = "HOSTNAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub container: Option<String>,
     /// How many steps run before the turn pauses; without the screen it then ends with exit code 4.
     /// 0: no limit. Usually 200, 25 of a small model or without the sandbox, and none with
     /// --max-cost.
@@ -54,6 +59,37 @@ pub struct RunOptions {
     #[arg(long, global = true, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
 }
+
+impl RunOptions {
+    /// The settings of a machine that is thrown away; others of the command line come after them.
+    pub(super) fn container_settings(&self) -> Vec<(&'static str, String)> {
+        if self.container.is_none() {
+            return Vec::new();
+        }
+        [
+            ("safety.sandbox", "off"),
+            ("safety.unknown_program", "confirm"),
+            ("safety.allow_sudo", "true"),
+            ("safety.lift", "*"),
+            ("safety.max_auto_steps_per_turn", "0"),
+        ]
+        .map(|(key, value)| (key, value.to_owned()))
+        .into()
+    }
+
+    /// What is approved in advance; `-y` approves steps where it does not approve a template.
+    pub(super) fn approvals(&self, is_template: bool) -> ApprovalFlags {
+        let steps = if self.approve_steps {
+            Some(APPROVE_STEPS)
+        } else {
+            (self.yes && !is_template).then_some("-y")
+        };
+        let (secrets, all) = (self.approve_secrets, self.container.is_some());
+        ApprovalFlags { template_commands: self.yes, steps, secrets, all }
+    }
+}
+
+pub(super) const APPROVE_STEPS: &str = "--approve-steps";
 
 /// The most that the setting takes, in dollars.
 const MOST_COST: f64 = 1e6;
@@ -77,4 +113,14 @@ pub struct ApprovalFlags {
     pub steps: Option<&'static str>,
     /// Also those that may hand out credentials.
     pub secrets: bool,
+    /// All that nobody refused, for the machine is thrown away.
+    pub all: bool,
+}
+
+impl ApprovalFlags {
+    /// Whether a step that asks is among those that are approved, if any are.
+    pub fn covers(&self, risk: &Risk, work: &StepAction) -> bool {
+        let is_within = risk.can_preapprove() && !risk.edits_outside(work);
+        self.all || is_within && (self.secrets || !risk.can_expose_secrets(work))
+    }
 }

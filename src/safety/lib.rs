@@ -64,7 +64,8 @@ pub use machine::{
 pub use malformed::is_hidden;
 pub use needs::{GuardedFiles, Needs, matches_name};
 pub use openings::{
-    keeping_risk, opening_risk, sandbox_reasons, unsandboxed_risk, with_sandbox_reasons,
+    keeping_risk, opening_risk, opens_named_files, sandbox_reasons, unsandboxed_risk,
+    with_sandbox_reasons,
 };
 pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};
 pub use policy::{

@@ -273,6 +273,8 @@ pub enum Shelf {
     Vendor,
     /// The folder of nvm, pyenv, rbenv, asdf, mise, volta, fnm and their like.
     Manager,
+    /// An installation of an interpreter or compiler outside the system's folders.
+    Toolchain,
     /// A folder of the workspace that the user listed.
     Listed,
 }

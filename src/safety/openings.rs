@@ -10,8 +10,10 @@ use super::needs::{GuardedFiles, Needs, matches_name};
 use super::places::{self, PlaceRow, UserPath, is_named};
 use super::policy::{Limit, Policy};
 use super::signing::{find_hooks, signing_rule};
-use super::spec::{ArgToken, JudgeContext, Operands, is_doubtful, operands};
-use super::{Assessment, PathKind, args, grant, paths, pieces, rules, shell};
+use super::spec::{
+    ArgPart, ArgToken, JudgeContext, Operands, Takes, ValueKind, is_doubtful, operands,
+};
+use super::{Assessment, PathKind, ShellScriptCommand, args, grant, paths, pieces, rules, shell};
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
 use avocet_core::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 use avocet_core::text::short_name;
@@ -314,6 +316,36 @@ impl CommandRule {
     fn is_own(&self, id: &str) -> bool {
         id == self.name || self.sub.as_deref() == Some(id)
     }
+}
+
+/// Whether a command of a line opens files that its words name, or may: what is open to another
+/// command of the line is open to it.
+pub fn opens_named_files(command: &ShellScriptCommand) -> bool {
+    let Some((spec, _)) = rules::find(short_name(&command.program)) else { return true };
+    let tokens = args::parse(&command.args, spec);
+    let given = operands(&tokens).count();
+    let names = match spec.grammar.operands {
+        Operands::None | Operands::Text | Operands::Lists => false,
+        Operands::PatternThenReads(flags) => {
+            given > usize::from(args::find_flag(&tokens, flags).is_none())
+        }
+        _ => given > 0,
+    };
+    let by_option = tokens.iter().any(|token| {
+        !matches!(
+            token.part,
+            ArgPart::Operand(_)
+                | ArgPart::Flag {
+                    known: Some(
+                        Takes::Nothing
+                            | Takes::Value(ValueKind::Text | ValueKind::Sure)
+                            | Takes::Attached(ValueKind::Text | ValueKind::Sure)
+                    ),
+                    ..
+                }
+        )
+    });
+    names || by_option || spec.by_language || command.redirects.contains('<')
 }
 
 /// Programs that run others with more rights, or by a manager of services.

@@ -81,7 +81,7 @@ const fn row(rules: &'static str, places: &'static [UserPath]) -> PlaceRow {
 /// The trees of the system that every step may read.
 #[rustfmt::skip]
 pub const SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap",
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu/store", "/snap",
     "/run/current-system", "/run/opengl-driver", "/home/linuxbrew", "/proc", "/sys",
     "/var/cache/man", "/var/cache/fontconfig", "/var/cache/ldconfig", "/var/lib/dpkg",
     "/var/lib/apt/lists", "/var/lib/apt/extended_states", "/var/cache/apt/pkgcache.bin",
@@ -112,12 +112,15 @@ pub const LISTED: &[&str] = &[
 #[rustfmt::skip]
 pub const BASE: &[PlaceRow] = &[
     row("", &[home(".gitconfig"), movable("XDG_CONFIG_HOME", ".config", "git/config"), movable("XDG_CONFIG_HOME", ".config", "git/ignore"), movable("XDG_CONFIG_HOME", ".config", "git/attributes"),
-        home(".gitignore"), home(".gitignore_global"), home(".gitattributes"), home(".mailmap"), home(".ignore"), home(".inputrc"), home(".terminfo"),
+        home(".gitignore"), home(".gitignore_global"), home(".gitattributes"), home(".mailmap"), home(".ignore"),
+        home(".tool-versions"), home(".asdfrc"), home(".node-version"), home(".nvmrc"), home(".python-version"), home(".ruby-version"), home(".java-version"), home(".go-version"), home(".sdkmanrc"), home(".inputrc"), home(".terminfo"),
         home(".shellcheckrc"), movable("XDG_CONFIG_HOME", ".config", "shellcheckrc")]),
     row("", &[movable("CARGO_HOME", ".cargo", "config"), movable("CARGO_HOME", ".cargo", "config.toml"), movable("CARGO_HOME", ".cargo", "env")]),
     row("cargo.install cargo.uninstall rustup", &[movable("CARGO_HOME", ".cargo", "bin"), movable("CARGO_HOME", ".cargo", ".crates.toml"), movable("CARGO_HOME", ".cargo", ".crates2.json")]),
     row("rustup", &[movable("RUSTUP_HOME", ".rustup", "")]),
     row("nvm fnm volta", &[movable("NVM_DIR", ".nvm", ""), movable("FNM_DIR", ".local/share/fnm", ""), movable("VOLTA_HOME", ".volta", ""), movable("N_PREFIX", "", "")]),
+    row("perlbrew cpanm", &[movable("PERLBREW_ROOT", "", ""), home("perl5")]),
+    row("pixi", &[movable("PIXI_HOME", ".pixi", "bin"), movable("PIXI_HOME", ".pixi", "envs")]),
     row("pyenv", &[movable("PYENV_ROOT", ".pyenv", "")]),
     row("rbenv", &[movable("RBENV_ROOT", ".rbenv", "")]),
     row("nodenv", &[movable("NODENV_ROOT", ".nodenv", "")]),

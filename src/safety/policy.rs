@@ -185,7 +185,7 @@ impl Policy {
     pub fn lifts(&self, rule: &str) -> bool {
         let firm = matches!(rule, "denied" | "mode.plan" | "tool.withheld")
             || rule.starts_with("malformed.");
-        !firm && self.lift.iter().any(|lifted| lifted == rule)
+        !firm && self.lift.iter().any(|lifted| lifted == rule || lifted == "*")
     }
 }
 

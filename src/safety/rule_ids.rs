@@ -192,12 +192,12 @@ pub fn rules() -> Vec<RuleId> {
     out
 }
 
-/// The rule of this id, if there is one: what `[safety] lift` may name.
+/// The rule of this id, if there is one: what `[safety] lift` may name. `*`: all that may be lifted.
 pub fn is_rule(id: &str) -> bool {
     let any = id.rsplit_once('.').is_some_and(|(row, last)| {
         OF_ANY_ROW.iter().any(|(suffix, ..)| *suffix == last) && is_row(row)
     });
-    any || IDS.contains(id)
+    any || id == "*" || IDS.contains(id)
 }
 
 /// A fact of the program, made once.

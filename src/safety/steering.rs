@@ -109,6 +109,15 @@ pub fn is_build_file(path: &Path) -> bool {
     readers.next() == Some(Tools) && readers.all(|reader| reader == Tools)
 }
 
+/// Whether a build or a test of a folder takes it in from any folder below.
+pub fn is_collected(path: &Path) -> bool {
+    let name = path.file_name().map(|name| plain_name(&name.to_string_lossy()));
+    name.is_some_and(|name| COLLECTED.contains(&name.as_str()))
+}
+
+/// Files that are followed wherever they are, without being named above.
+const COLLECTED: &[&str] = &["conftest.py", "build", "build.bazel", "project.json"];
+
 /// Whether a build made it.
 pub fn is_build_output(path: &Path) -> bool {
     let is_output =

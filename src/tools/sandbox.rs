@@ -47,6 +47,7 @@ use avocet_safety::{self as safety, Assessment, GuardedFiles, SandboxOpening, Sh
 mod built;
 pub mod denied;
 pub mod guarded;
+mod installs;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(not(target_os = "linux"))]
@@ -277,7 +278,7 @@ impl Sandbox {
         let roots = written.chain(refreshed).filter(|root| root.is_absolute() && root.is_dir());
         let roots = roots.collect();
         let state = Arc::clone(&self.guarded);
-        let find = Arc::new(move |root: &Path| self.layers.guarded_paths(root));
+        let find = Arc::new(move |root: &Path| self.layers.guarded_names(root));
         guarded::begin(find, &state, roots, named_paths(judged), guarded)
     }
 
@@ -324,9 +325,7 @@ impl Sandbox {
         private.extend(named);
         opened.extend(launch.readable.iter().cloned());
         let programs = || judged.program.iter().chain(&launch.starts).map(|program| &program.path);
-        let scripts = programs().flat_map(|path| programs::interpreters_of(path, &places.programs));
-        opened.extend(scripts.filter_map(|path| places.install_tree(&path)));
-        opened.extend(programs().filter_map(|path| places.install_tree(path)));
+        opened.extend(programs().flat_map(|path| places.installations_of(path)));
         opened.extend(programs().cloned());
         let mut writes = if judged.risk.tier == Tier::L0 {
             // A piece that only reads.
@@ -490,22 +489,64 @@ fn read_profile(judged: &Assessment) -> Profile {
 
 /// Whether a git compares the workspace's files with recorded ones, and reads the settings of
 /// its repository. A search of contents must not meet credentials; a comparison would call a
-/// closed file changed.
+/// closed file changed. History needs none of them.
 fn git_access(args: &[String], first: usize) -> (bool, bool) {
     let args = args.get(first..).unwrap_or_default();
     let has = |word: &str| args.iter().any(|arg| arg == word);
-    (!(has("grep") || has("--no-index")), !has("--no-index"))
+    let compares = git_subcommand(args).is_some_and(|sub| COMPARES.contains(&sub));
+    (compares && !searches_contents(args), !has("--no-index"))
 }
 
-/// The same of a line: what is open to one of its commands is open to all.
+fn searches_contents(args: &[String]) -> bool {
+    args.iter().any(|arg| arg == "grep" || arg == "--no-index")
+}
+
+/// Sub-commands of git that read files of the working tree that are tracked.
+const COMPARES: &[&str] = &[
+    "status",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "describe",
+    "ls-files",
+    "stash",
+    "blame",
+    "annotate",
+    "submodule",
+    "commit",
+    "add",
+    "rm",
+    "apply",
+];
+
+fn git_subcommand(args: &[String]) -> Option<&str> {
+    const TAKE_VALUE: &[&str] =
+        &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"];
+    let mut args = args.iter();
+    loop {
+        match args.next()?.as_str() {
+            option if TAKE_VALUE.contains(&option) => drop(args.next()?),
+            option if option.starts_with('-') => {}
+            word => return Some(word),
+        }
+    }
+}
+
+/// The same of a line: what is open to one of its commands is open to all. So nothing is where
+/// another opens files; a file that is closed then may be called changed.
 fn git_access_of_line(script: &ShellScript) -> (bool, bool) {
-    let gits = script
+    let gits: Vec<(bool, bool)> = script
         .commands()
-        .filter_map(|command| command.launch.git.map(|first| git_access(&command.args, first)));
-    let gits: Vec<(bool, bool)> = gits.collect();
-    let opens = !gits.is_empty() && !script.commands().any(|command| command.searches);
-    let all = |which: fn(&(bool, bool)) -> bool| opens && gits.iter().all(which);
-    (all(|(compares, _)| *compares), all(|(_, settings)| *settings))
+        .filter_map(|command| command.launch.git.map(|first| git_access(&command.args, first)))
+        .collect();
+    let mut others = script.commands().filter(|command| command.launch.git.is_none());
+    let opens = !others.any(|command| command.searches || safety::opens_named_files(command));
+    let all_settings = gits.iter().all(|(_, settings)| *settings);
+    let searches = script
+        .commands()
+        .any(|command| command.launch.git.is_some() && searches_contents(&command.args));
+    let compares = gits.iter().any(|(compares, _)| *compares);
+    (opens && compares && !searches, opens && !gits.is_empty() && all_settings)
 }
 
 /// Absolute paths among the arguments.

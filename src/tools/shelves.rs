@@ -45,6 +45,12 @@ const MANAGERS: &[Manager] = &[
     ("PNPM_HOME",     ".local/share/pnpm", &["."]),
     ("BUN_INSTALL",   ".bun",              &["bin"]),
     ("DENO_INSTALL",  ".deno",             &["bin"]),
+    ("PERLBREW_ROOT", "perl5/perlbrew",    &["bin", "perls/*/bin"]),
+    ("PIXI_HOME",     ".pixi",             &["bin", "envs/*/bin"]),
+    ("",              ".rvm",              &["bin", "gems/*/bin", "rubies/*/bin"]),
+    ("",              "sdk",               &["*/bin"]),
+    ("",              ".nix-profile",      &["bin"]),
+    ("",              ".linuxbrew",        &["bin"]),
 ];
 
 /// The variables that move the folders of toolchain managers.
@@ -56,12 +62,12 @@ impl ToolchainDirs {
     /// The program of such a folder that a path names. The file itself may be a link, and
     /// stays the one that is meant.
     pub fn find_at(&self, path: &Path) -> Option<OwnProgram> {
-        self.find(path, is_python_install)
+        self.find(path, find_interpreter)
     }
 
-    fn find(&self, path: &Path, is_install: fn(&Path) -> bool) -> Option<OwnProgram> {
+    fn find(&self, path: &Path, interpreter: FindInterpreter) -> Option<OwnProgram> {
         let folder = fs::canonicalize(path.parent()?).ok()?;
-        let kind = self.dir_kind(&folder, is_install)?;
+        let kind = self.dir_kind(&folder, interpreter)?;
         let program = unresolved_program(&folder.join(path.file_name()?))?;
         Some(OwnProgram { program, folder, kind })
     }
@@ -75,9 +81,8 @@ impl ToolchainDirs {
             }
             // The Python of the system is not an environment.
             let is_trusted = fs::canonicalize(folder).is_ok_and(|folder| is_trusted(&folder));
-            let is_install: fn(&Path) -> bool =
-                if is_trusted { |_: &Path| false } else { is_python_install };
-            let found = self.find(&folder.join(name), is_install);
+            let interpreter: FindInterpreter = if is_trusted { |_| None } else { find_interpreter };
+            let found = self.find(&folder.join(name), interpreter);
             if found.is_some() || is_trusted {
                 return found;
             }
@@ -85,7 +90,7 @@ impl ToolchainDirs {
         None
     }
 
-    fn dir_kind(&self, folder: &Path, is_install: fn(&Path) -> bool) -> Option<Shelf> {
+    fn dir_kind(&self, folder: &Path, interpreter: FindInterpreter) -> Option<Shelf> {
         let inside = self.roots.iter().any(|root| folder.starts_with(root));
         if self.listed.iter().any(|listed| listed == folder) {
             return Some(Shelf::Listed);
@@ -93,14 +98,17 @@ impl ToolchainDirs {
         if !inside && !is_folder_safe_from_others(folder) {
             return None;
         }
-        if is_venv(folder) || !inside && is_install(folder) {
+        if is_venv(folder) {
             Some(Shelf::Venv)
         } else if inside && folder.ends_with("node_modules/.bin") {
             Some(Shelf::NodeModules)
         } else if inside && folder.ends_with("vendor/bin") {
             Some(Shelf::Vendor)
+        } else if self.belongs_to_manager(folder) {
+            Some(Shelf::Manager)
         } else {
-            self.belongs_to_manager(folder).then_some(Shelf::Manager)
+            let found = interpreter(folder).filter(|_| !inside)?;
+            Some(if found == "python3" { Shelf::Venv } else { Shelf::Toolchain })
         }
     }
 
@@ -135,11 +143,24 @@ fn is_venv(folder: &Path) -> bool {
     named && (python || beside("conda-meta").is_some_and(|meta| meta.is_dir()))
 }
 
-/// A `bin` folder with Python and its library: an installation by pyenv, conda or uv in another home,
-/// in `/opt` or in `/tmp`.
-fn is_python_install(folder: &Path) -> bool {
-    let interpreter = folder.ends_with("bin") && executable(&folder.join("python3")).is_some();
-    interpreter && folder.parent().is_some_and(|parent| parent.join("lib").is_dir())
+/// The interpreter or compiler that a folder is the installation of.
+type FindInterpreter = fn(&Path) -> Option<&'static str>;
+
+/// Programs that run or build what somebody wrote, by which an installation is known.
+#[rustfmt::skip]
+const INTERPRETERS: &[&str] = &[
+    "python3", "node", "ruby", "perl", "php", "lua", "Rscript", "julia", "java", "kotlinc", "scala", "gradle", "mvn",
+    "go", "rustc", "zig", "dart", "dotnet", "erl", "elixir", "ghc", "ocaml", "swift", "racket", "guile",
+    "gcc", "clang", "cmake", "deno", "bun",
+];
+
+/// The interpreter of a folder that has its library beside it: an installation by pyenv, conda or
+/// uv in another home, in `/opt` or in `/tmp`, an unpacked archive of Node or Go.
+fn find_interpreter(folder: &Path) -> Option<&'static str> {
+    let root = if folder.ends_with("bin") { folder.parent()? } else { folder };
+    let has_library = root.join("lib").is_dir();
+    let mut all = INTERPRETERS.iter().copied().filter(|_| has_library);
+    all.find(|name| executable(&folder.join(name)).is_some())
 }
 
 fn is_folder_safe_from_others(folder: &Path) -> bool {

@@ -47,6 +47,7 @@ const FOLDERS: &[&str] = &[
     "/usr/local/sbin",
     "/usr/sbin",
     "/sbin",
+    "/usr/local/go/bin",
     "/opt/homebrew/bin",
     "/opt/homebrew/sbin",
     "/opt/local/bin",
@@ -134,6 +135,18 @@ impl System {
     /// The trusted folders, links resolved.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
+    }
+
+    /// The folders of the user's own `PATH`, links resolved.
+    pub fn path_folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        let named = self.toolchains.path.iter().filter(|folder| folder.is_absolute());
+        for folder in named.filter_map(|folder| folder.canonicalize().ok()) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
     }
 
     fn trusted_program(&self, path: &Path) -> Option<Program> {

@@ -160,8 +160,12 @@ fn decisions(ask: Ask, approved: ApprovalFlags, has_user: bool) -> Vec<Decision>
         .collect()
 }
 
-const YES: ApprovalFlags =
-    ApprovalFlags { template_commands: true, steps: Some("--approve-steps"), secrets: false };
+const YES: ApprovalFlags = ApprovalFlags {
+    template_commands: true,
+    steps: Some("--approve-steps"),
+    secrets: false,
+    all: false,
+};
 
 fn approves(decision: &Decision) -> bool {
     matches!(decision, Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_))

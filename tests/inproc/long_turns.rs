@@ -451,3 +451,52 @@ async fn a_message_that_is_too_long_is_announced_before_it_is_sent() {
         assert!(all(&request).contains("bytes left out"));
     }
 }
+
+/// What a model may send is looked at as a whole more than once, never for each of its parts.
+#[tokio::test]
+async fn a_call_with_a_megabyte_of_arguments_is_answered() {
+    const LONG: usize = 1 << 20;
+    let words: Vec<String> = (0..LONG / 8).map(|at| format!("{at:07}")).collect();
+    let lines = "let x = \"a word\";\n".repeat(LONG / 18);
+    for (name, input) in [
+        ("exec", json!({ "program": "echo", "args": ["x".repeat(LONG)] })),
+        ("exec", json!({ "program": "echo", "args": ["a b ".repeat(LONG / 4)] })),
+        ("exec", json!({ "program": "echo", "args": words })),
+        ("exec", json!({ "program": "cat", "args": words })),
+        ("exec", json!({ "program": "git", "args": words })),
+        ("exec", json!({ "program": "bash", "args": ["-c", "ls; ".repeat(LONG / 4)] })),
+        ("exec", json!({ "program": "python3", "args": ["-c", lines] })),
+        ("bash", json!({ "command": format!("cat <<'X'\n{lines}X\n") })),
+        ("file.write", json!({ "path": "new.rs", "content": lines })),
+        ("file.write", json!({ "path": "one.txt", "content": "x".repeat(LONG) })),
+        ("file.edit", json!({ "path": "places/1", "old": lines, "new": "x" })),
+        ("file.edit", json!({ "path": "places/1", "old": "place 1, line 1: words", "new": lines })),
+        ("unheard_of", json!({ "text": lines })),
+    ] {
+        for dialect in [Dialect::Tools, Dialect::Json] {
+            let model = Reader::new(dialect, Summarizing::Works, 0);
+            let model = Reader { window: 4 << 20, ..model };
+            model.then.lock().unwrap().push((name.to_owned(), input.clone()));
+            let mut talk = LongTurn::start(model);
+            let begun = std::time::Instant::now();
+            talk.submit("go").await;
+            let mut asked = 0;
+            loop {
+                let event = talk.next(Some).await;
+                if let Event::Asked(ask) = &event {
+                    asked += 1;
+                    let decision = avocet::protocol::Decision::Reject;
+                    talk.send(avocet::protocol::Op::Decide { ask: ask.id, decision }).await;
+                }
+                if matches!(event, Event::TurnEnded { .. }) {
+                    break;
+                }
+            }
+            eprintln!(
+                "{:?} {name} {dialect:?} {asked} {}",
+                begun.elapsed(),
+                &input.to_string()[..40]
+            );
+        }
+    }
+}

@@ -27,13 +27,17 @@ impl LineFixture {
         lines.write("sub/one.txt", "needle one\n");
         lines.write("sub/two words.txt", "needle two\n");
         lines.write(".env", "KEY=sk-hidden-needle\n");
-        let identity = ["-c", "user.name=x", "-c", "user.email=x@y"];
         for args in [&["init", "-q"][..], &["add", "sub", "a.txt"], &["commit", "-qm", "Begin"]] {
-            let mut git = Command::new("git");
-            git.current_dir(&lines.desk.workspace).args(identity).args(args);
-            assert!(git.status().unwrap().success());
+            lines.git(args);
         }
         lines
+    }
+
+    fn git(&self, args: &[&str]) {
+        let mut git = Command::new("git");
+        git.current_dir(&self.desk.workspace);
+        git.args(["-c", "user.name=x", "-c", "user.email=x@y"]).args(args);
+        assert!(git.status().unwrap().success(), "{args:?}");
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -113,6 +117,81 @@ async fn a_search_in_a_line_leaves_credentials_out() {
             let seen = lines.seen(&["bash", "-c", line], mode).await;
             assert!(!seen.stdout.contains("sk-hidden"), "{line}: {}", seen.stdout);
         }
+    }
+}
+
+/// Files may be replaced between the judgement and the run.
+#[tokio::test]
+async fn a_git_of_a_line_opens_no_credentials_to_its_other_commands() {
+    let lines = LineFixture::new();
+    if !lines.is_held() {
+        return skip(Reason::NoSandbox);
+    }
+    lines.git(&["add", "-f", ".env"]);
+    lines.git(&["commit", "-qm", "Track"]);
+    let env = lines.desk.workspace.join(".env");
+    for line in [
+        "git diff; cat note.txt",
+        "git status --short; head -n 1 note.txt",
+        "git status --short && wc -l < note.txt && sort note.txt",
+        "git log -p -- a.txt | cat - note.txt",
+        "cat note.txt; git diff --stat | tail -n 1",
+        "git diff --name-only | grep -h sk note.txt",
+        "git stash list; sed -n 1p note.txt",
+        "git log --oneline; tr a-z A-Z < note.txt",
+    ] {
+        let note = lines.desk.workspace.join("note.txt");
+        let _ = fs::remove_file(&note);
+        lines.write("note.txt", "note\n");
+        let (exec, _) = lines.desk.exec(SandboxMode::Read);
+        let Verdict::Run(cleared) = lines.desk.judge(&["bash", "-c", line]) else {
+            panic!("{line} asks")
+        };
+        fs::remove_file(&note).unwrap();
+        std::os::unix::fs::symlink(&env, &note).unwrap();
+        let seen = run(&exec, cleared).await;
+        let said = seen.stdout.to_lowercase();
+        assert!(!said.contains("sk-hidden"), "{line}: {}", seen.stdout);
+    }
+}
+
+#[tokio::test]
+async fn a_tracked_credential_file_that_did_not_change_is_not_called_changed() {
+    let lines = LineFixture::new();
+    if !lines.is_held() {
+        return skip(Reason::NoSandbox);
+    }
+    lines.write("secrets/token.txt", "x\n");
+    lines.git(&["add", "-f", ".env", "secrets"]);
+    lines.git(&["commit", "-qm", "Track"]);
+    for name in [".env", "secrets/token.txt"] {
+        let file = fs::File::open(lines.desk.workspace.join(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    for line in ["git status --short | head -n 3", "git status --short; git log --oneline | wc -l"]
+    {
+        let seen = lines.seen(&["bash", "-c", line], SandboxMode::Read).await;
+        assert!(!seen.stdout.contains(".env"), "{line}: {} {}", seen.stdout, seen.stderr);
+        assert!(!seen.stdout.contains("secrets"), "{line}: {} {}", seen.stdout, seen.stderr);
+    }
+    let seen = lines.seen(&["git", "status", "--short"], SandboxMode::Read).await;
+    assert!(!seen.stdout.contains(".env"), "{} {}", seen.stdout, seen.stderr);
+    assert!(!seen.stdout.contains("secrets"), "{} {}", seen.stdout, seen.stderr);
+}
+
+#[test]
+fn a_line_whose_git_or_other_command_shows_a_credential_file_asks() {
+    let lines = LineFixture::new();
+    for line in [
+        "git show HEAD:.env | rev",
+        "git diff; cat .env",
+        "git log -p -- .env | tac",
+        "git cat-file -p HEAD:.env | base64",
+        "git status; head -c 9 .env | od -c",
+        "git diff | cat - .env",
+    ] {
+        let verdict = lines.desk.judge(&["bash", "-c", line]);
+        assert!(!matches!(verdict, Verdict::Run(_)), "{line}");
     }
 }
 

@@ -92,12 +92,15 @@ fn y_approves_steps_only_where_it_means_approve_steps() {
         let approved = parse(line).unwrap().approval_flags();
         assert_eq!(
             approved,
-            ApprovalFlags { template_commands: *pieces, steps: *steps, secrets: false },
+            ApprovalFlags { template_commands: *pieces, steps: *steps, secrets: false, all: false },
             "{line:?}"
         );
     }
     let named = parse(&["-p", "hi", "-y", "--approve-secrets"]).unwrap().approval_flags();
-    assert_eq!(named, ApprovalFlags { template_commands: true, steps: Some("-y"), secrets: true });
+    assert_eq!(
+        named,
+        ApprovalFlags { template_commands: true, steps: Some("-y"), secrets: true, all: false }
+    );
     let only = Err(UsageError::OnlyHeadless { option: "--approve-steps" });
     assert_eq!(way(&["--approve-steps"], TERMINAL), only);
     assert_eq!(way(&["chat", "b", "--approve-steps"], TERMINAL), only);

@@ -70,11 +70,10 @@ impl HeadlessTurn<'_> {
     }
 
     /// The option approves steps that ask by default, not steps that a setting lowered from L2.
+    /// Nor does it hand out a credential, unless the other option names that.
     fn on_step_question(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
-        let may = risk.can_preapprove() && !risk.edits_outside(&step.work);
-        // Nor does it hand out a credential, unless the other option names that.
-        let may = may && (self.options.approved.secrets || !risk.can_expose_secrets(&step.work));
-        let Some(option) = self.options.approved.steps.filter(|_| may) else {
+        let approved = self.options.approved;
+        let Some(option) = approved.steps.filter(|_| approved.covers(risk, &step.work)) else {
             return self.decline_step(ask, step, risk);
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
@@ -128,8 +127,10 @@ impl HeadlessTurn<'_> {
         }
         let mut effects: Vec<HeadlessEffect> =
             pieces.iter().flat_map(|piece| template_command_line(of, piece)).collect();
-        let secrets = self.options.approved.secrets;
-        let grave = pieces.iter().find(|piece| !piece.can_preapprove(secrets));
+        let approved = self.options.approved;
+        let is_grave =
+            |piece: &&TemplateCommand| !approved.all && !piece.can_preapprove(approved.secrets);
+        let grave = pieces.iter().find(is_grave);
         match (self.options.approved.template_commands, grave) {
             (true, None) => {
                 let steps = pieces.iter().map(|piece| piece.id.clone()).collect();

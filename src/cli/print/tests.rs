@@ -40,7 +40,12 @@ fn options() -> Options {
 
 fn yes() -> Options {
     Options {
-        approved: ApprovalFlags { template_commands: true, steps: Some("-y"), secrets: false },
+        approved: ApprovalFlags {
+            template_commands: true,
+            steps: Some("-y"),
+            secrets: false,
+            all: false,
+        },
         ..options()
     }
 }

@@ -155,6 +155,10 @@ words! { "cli":
     NO_TERM: "The full screen needs a terminal with a movable cursor, but `TERM` names one without. Start with `--linear` for plain lines, set `TERM`, or use `avocet -p \"…\"`.", "全屏界面需要能移动光标的终端，而 `TERM` 表明没有。可用 `--linear` 以纯文本行运行，或设置 `TERM`，或使用 `avocet -p \"…\"`。";
     NO_PROGRAM: "No program was given. Write it after `--`: `avocet policy explain -- git push`.", "没有给出程序。请写在 `--` 后面：`avocet policy explain -- git push`。";
     NO_FOLDER: "`{folder}` is not a folder. Choose an existing one with `--cwd`.", "`{folder}` 不是目录。请用 `--cwd` 指定一个存在的目录。";
+    CONTAINER_NONE: "`--container` is for machines that are thrown away, and this is no container: steps would run without the sandbox, and none would be refused. If that is meant, name the machine: `--container={host}`.", "`--container` 用于用后即弃的机器，而这里不是容器：步骤将不受沙箱限制，也不会被拒绝。若确实如此，请写明本机名称：`--container={host}`。";
+    CONTAINER_SHARED: "This container shares `{place}` with the machine around it, so not all of it is thrown away. If `--container` is meant all the same, name the machine: `--container={host}`.", "此容器与外面的机器共用 `{place}`，因此并非全部用后即弃。若仍要使用 `--container`，请写明本机名称：`--container={host}`。";
+    CONTAINER_OTHER: "`--container={given}` names another machine. This one is `{host}`.", "`--container={given}` 指的是另一台机器。本机是 `{host}`。";
+    CONTAINER_CHATS: "`--container` is not for chats: those who write there do not own this machine.", "`--container` 不适用于聊天：聊天中的人并不拥有这台机器。";
     TRUST_NO_FOLDER: "`--trust` names `{folder}`, which is not a folder.", "`--trust` 指定的 `{folder}` 不是目录。";
     NO_FOLDER_HERE: "The current folder no longer exists. Choose another with `--cwd`.", "当前目录已不存在。请用 `--cwd` 另外指定。";
     NO_ROOM: "Not enough system resources to start: {what}. Raise the limit (`ulimit -a` lists them) or close other programs.",

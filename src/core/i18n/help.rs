@@ -152,6 +152,8 @@ pub const CHINESE: &[(&str, &str)] = &[
      "本次运行中无需询问即可执行的步骤：程序及其参数的开头，例如 \"git push *\"。可以多次给出"),
     ("The only tools that the model gets, with commas between them: exec,file.read,file.search", "模型仅可使用的工具，以逗号分隔：exec,file.read,file.search"),
     ("How many steps run before the turn pauses; without the screen it then ends with exit code 4. 0: no limit. Usually 200, 25 of a small model or without the sandbox, and none with --max-cost", "一轮运行多少步后暂停；无界面时以退出码 4 结束。0 表示不限。通常为 200；模型较小或没有沙箱时为 25；使用 --max-cost 时不限"),
+    ("This machine is a throw-away: steps run without the sandbox, and with -y nothing but your own rules refuses one. Outside a container only with the name of the machine",
+     "本机用后即弃：步骤不受沙箱限制；加上 -y 时，只有你自己的规则会拒绝步骤。在容器之外须写明本机名称"),
     ("What this run may cost, in dollars", "本次运行的费用上限（美元）"),
     ("The next message", "下一条消息"),
     ("With --approve-steps: also approve steps that may expose credentials", "与 --approve-steps 同用：也批准可能泄露凭据的步骤"),

@@ -159,6 +159,7 @@ words! { "safety":
     PROGRAM_OF_FOLDER: "`{program}` is one of this project's own programs, from `{folder}`.", "`{program}` 是此项目自带的程序，位于 `{folder}`。";
     PROGRAM_OF_VENV: "`{program}` is a program of the Python environment in `{folder}`, and loads what is installed there.", "`{program}` 是 `{folder}` 中 Python 环境的程序，会载入该环境中安装的内容。";
     PROGRAM_OF_MANAGER: "`{program}` comes from `{folder}`, where a toolchain manager keeps its programs; the project's own settings may choose the version.", "`{program}` 来自 `{folder}`，即工具链管理器存放程序之处；其版本可能由项目自身的设置决定。";
+    PROGRAM_OF_TOOLCHAIN: "`{program}` belongs to the toolchain in `{folder}`, which is not in one of the system's folders.", "`{program}` 属于 `{folder}` 中的工具链，它不在系统目录中。";
     PROGRAM_OUTSIDE: "`{program}` is not in a trusted program folder. To allow only this program, add `\"+{path}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在受信任的程序目录中。若只允许它，请在 config.toml 的 `[safety]` 中把 `\"+{path}\"` 加入 `allowed_programs`。";
 
     // Arguments as bytes.

@@ -26,6 +26,7 @@ pub fn identify<'n>(
     if let Some(own) = own_program(name, ground) {
         let why = match own.kind {
             Shelf::Manager => words::PROGRAM_OF_MANAGER,
+            Shelf::Toolchain => words::PROGRAM_OF_TOOLCHAIN,
             Shelf::Venv => words::PROGRAM_OF_VENV,
             Shelf::NodeModules | Shelf::Vendor | Shelf::Listed => words::PROGRAM_OF_FOLDER,
         };

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Profile;
+use super::guarded::GuardedNames;
 use super::landlock::{self, Kernel, Layer};
 use super::programs::{self, ProgramDirs};
 use super::readable_paths::{self, SandboxPaths, Stamp, Trees, read_stamp};
 use super::rights::{ReadAccess, WorkAccess};
 use super::temps::StepTempFolder;
 use super::workspace::WorkspaceRules;
+use avocet_safety::repository;
 
 /// Layers kept at once.
 const MOST: usize = 32;
@@ -53,13 +55,13 @@ impl LayerCache {
     }
 
     /// The files and folders below a root that steer what runs later.
-    pub fn guarded_paths(&self, root: &Path) -> Vec<PathBuf> {
+    pub fn guarded_names(&self, root: &Path) -> GuardedNames {
         let mut kept = self.lock_state();
         let folder = kept.folder(root);
         if folder.workspace.refresh() {
             folder.trees = None;
         }
-        folder.workspace.guarded_paths().cloned().collect()
+        folder.workspace.guarded_names()
     }
 
     /// The layer of a step.
@@ -86,7 +88,9 @@ impl LayerCache {
         let (layer, files) = match profile {
             Profile::Read { .. } => {
                 let run = startable(places, profile);
-                (kept.build_read_layer(places, &roots, profile, &run, temp)?, run)
+                let layer = kept.build_read_layer(places, &roots, profile, &run, temp)?;
+                let indexes = roots.iter().map(|root| root.join(INDEX));
+                (layer, run.iter().cloned().chain(indexes).collect::<Vec<PathBuf>>())
             }
             Profile::Work { opened, writes, private, .. } => {
                 let opened_trees =
@@ -192,9 +196,13 @@ impl LayerCacheState {
         read.extend(self.system.iter().flat_map(|trees| trees.read.iter().cloned()));
         for root in roots {
             let folder = self.folders.iter().find(|folder| folder.workspace.root() == root);
-            match folder.and_then(|folder| folder.trees.as_ref()) {
-                Some(trees) if !*compares => read.extend(trees.read.iter().cloned()),
-                _ => read.extend(readable_paths::cover_opened(root, places).read),
+            let Some((folder, trees)) = folder.and_then(|it| Some((it, it.trees.as_ref()?))) else {
+                continue;
+            };
+            read.extend(trees.read.iter().cloned());
+            if *compares {
+                let closed: Vec<&PathBuf> = folder.workspace.closed_paths().collect();
+                read.extend(tracked_files(root, &closed, places));
             }
         }
         if *reads_git_settings {
@@ -205,7 +213,7 @@ impl LayerCacheState {
             let closed = folders.flat_map(|folder| folder.workspace.closed_paths());
             read.extend(closed.filter(|path| path.ends_with(".git/config")).cloned());
         }
-        read.extend(run.iter().filter_map(|program| places.install_tree(program)));
+        read.extend(run.iter().flat_map(|program| places.installations_of(program)));
         let mut list = places.program_folders();
         list.extend(roots.iter().chain(lists).cloned());
         landlock::read_layer(&ReadAccess { read: &read, list: &list, run })
@@ -239,6 +247,32 @@ pub(super) fn startable(places: &SandboxPaths, profile: &Profile) -> Vec<PathBuf
     let (trees, toolchains) = (places.program_trees(), places.rustup_toolchains());
     let shelves = ProgramDirs { folders: &places.programs, toolchains: &toolchains, trees: &trees };
     programs::startable(programs, helpers, shelves)
+}
+
+/// Where a repository keeps the list of its files. It is replaced when that changes.
+const INDEX: &str = ".git/index";
+
+/// Those of the closed places of a folder that git tracks, and so compares. Where its list cannot
+/// be read, all of them.
+fn tracked_files(root: &Path, closed: &[&PathBuf], places: &SandboxPaths) -> Vec<PathBuf> {
+    let private = places.private_places();
+    // git follows no link in the working tree.
+    let may_open = |path: &PathBuf| {
+        path.starts_with(root)
+            && !path.ends_with(".git/config")
+            && !private.iter().any(|place| path.starts_with(place))
+            && path.canonicalize().is_ok_and(|real| real == *path)
+    };
+    if !closed.iter().any(|path| may_open(path)) {
+        return Vec::new();
+    }
+    let index = std::fs::read(root.join(INDEX)).ok();
+    let Some(tracked) = index.and_then(|bytes| repository::tracked_files(&bytes)) else {
+        return closed.iter().map(|path| (*path).clone()).filter(may_open).collect();
+    };
+    let tracked = tracked.into_iter().map(|(path, _)| root.join(path));
+    let is_closed = |path: &PathBuf| closed.iter().any(|place| path.starts_with(place));
+    tracked.filter(|path| is_closed(path) && may_open(path)).collect()
 }
 
 /// Which file it is: a tree is allowed by the file it was.

@@ -3,7 +3,7 @@
 //! act later, outside the sandbox. Files of builds act in a step that the user is asked about,
 //! inside it; they are put back where a rule answers that question.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,10 @@ struct RunningSteps {
     /// Paths that the question of a step named: it may change them.
     named: Vec<PathBuf>,
     files: Files,
+    /// Files of builds that are too many to be read. They were there, and that is known.
+    unread: BTreeSet<PathBuf>,
+    /// The folders that were there.
+    folders: Arc<BTreeSet<PathBuf>>,
 }
 
 /// Guards the files for as long as a step runs.
@@ -70,6 +74,14 @@ struct KnownFile {
 }
 
 type Files = BTreeMap<PathBuf, KnownFile>;
+
+/// What a look at the files gave.
+#[derive(Debug)]
+struct GuardedSnapshot {
+    files: Files,
+    unread: BTreeSet<PathBuf>,
+    folders: Arc<BTreeSet<PathBuf>>,
+}
 
 /// Guards them from now on, and puts back what others that run changed. Blocks.
 pub(super) fn begin(
@@ -113,8 +125,34 @@ impl Drop for FileGuard {
     }
 }
 
-/// Finds the files by their names.
-pub(super) type FindGuarded = Arc<dyn Fn(&Path) -> Vec<PathBuf> + Send + Sync>;
+/// Finds the files below a root by their names.
+pub(super) type FindGuarded = Arc<dyn Fn(&Path) -> GuardedNames + Send + Sync>;
+
+/// The files of a root that are guarded, and its folders. Shared, for they change seldom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GuardedNames {
+    /// Those of builds last, the outermost first.
+    pub files: Arc<[PathBuf]>,
+    /// How many of the files are not of builds.
+    pub followed: usize,
+    pub folders: Arc<BTreeSet<PathBuf>>,
+}
+
+impl GuardedNames {
+    pub fn new(
+        root: &Path,
+        files: impl Iterator<Item = PathBuf>,
+        folders: impl Iterator<Item = PathBuf>,
+    ) -> GuardedNames {
+        let mut files: Vec<(bool, PathBuf)> = files
+            .map(|path| (steering::is_build_file(path.strip_prefix(root).unwrap_or(&path)), path))
+            .collect();
+        files.sort_by_cached_key(|(is_build, path)| (*is_build, path.components().count()));
+        let followed = files.partition_point(|(is_build, _)| !is_build);
+        let files = files.into_iter().map(|(_, path)| path).collect();
+        GuardedNames { files, followed, folders: Arc::new(folders.collect()) }
+    }
+}
 
 impl GuardedState {
     fn lock(&self) -> MutexGuard<'_, RunningSteps> {
@@ -126,7 +164,7 @@ impl GuardedState {
 impl RunningSteps {
     fn begin(
         &mut self,
-        find: &dyn Fn(&Path) -> Vec<PathBuf>,
+        find: &dyn Fn(&Path) -> GuardedNames,
         roots: Vec<PathBuf>,
         named: Vec<PathBuf>,
     ) {
@@ -138,49 +176,71 @@ impl RunningSteps {
         let roots = &self.roots;
         let is_part = |path: &PathBuf| !roots.iter().any(|root| root.starts_with(path));
         self.named.extend(named.into_iter().filter(is_part));
-        self.files = self.read(find, std::iter::empty());
+        self.look(find);
     }
 
-    fn end(&mut self, find: &dyn Fn(&Path) -> Vec<PathBuf>) {
+    /// Learns what is there now.
+    fn look(&mut self, find: &dyn Fn(&Path) -> GuardedNames) {
+        let seen = self.read(find, &[], |_| true);
+        (self.files, self.unread, self.folders) = (seen.files, seen.unread, seen.folders);
+    }
+
+    fn end(&mut self, find: &dyn Fn(&Path) -> GuardedNames) {
         self.count = self.count.saturating_sub(1);
         if self.count > 0 {
-            self.files = self.read(find, std::iter::empty());
+            self.look(find);
         } else {
             // What was read stays known for the next step.
             (self.roots, self.named) = (Vec::new(), Vec::new());
         }
     }
 
-    /// `also`: files that were read before and may exceed the bounds by now.
-    fn read<'a>(
+    /// `also`: files that were read before and may exceed the bounds by now. `leaves`: which of
+    /// too many files of builds are not read.
+    fn read(
         &self,
-        find: &dyn Fn(&Path) -> Vec<PathBuf>,
-        also: impl Iterator<Item = &'a PathBuf>,
-    ) -> Files {
+        find: &dyn Fn(&Path) -> GuardedNames,
+        also: &[&PathBuf],
+        leaves: impl Fn(&PathBuf) -> bool,
+    ) -> GuardedSnapshot {
         let mut reader = Reader { known: &self.files, files: Files::new(), left: MOST };
+        let mut unread = BTreeSet::new();
+        let mut folders = Vec::new();
         for root in &self.roots {
             if is_repository(root) {
                 reader.add_repository(root, DEPTH);
             }
-            let mut found = find(root);
+            let found = find(root);
+            folders.push(found.folders);
             // There may be many build files: the outermost ones count.
-            found.sort_by_cached_key(|path| (self.is_build_file(path), path.components().count()));
-            let last = found.partition_point(|path| !self.is_build_file(path)) + MOST_FILES;
-            found.iter().take(last).for_each(|path| reader.add_found(path));
+            for (at, path) in found.files.iter().enumerate() {
+                if at < found.followed + MOST_FILES || !leaves(path) {
+                    reader.add_found(path);
+                } else {
+                    unread.insert(path.clone());
+                }
+            }
         }
-        also.for_each(|path| reader.add_known(path));
-        reader.files
+        also.iter().for_each(|path| reader.add_known(path));
+        let folders = match <[_; 1]>::try_from(folders) {
+            Ok([only]) => only,
+            Err(all) => Arc::new(all.iter().flat_map(|own| own.iter().cloned()).collect()),
+        };
+        GuardedSnapshot { files: reader.files, unread, folders }
     }
 
     /// Puts back what changed since.
-    fn put_back(&self, find: &dyn Fn(&Path) -> Vec<PathBuf>, guarded: &GuardedFiles) -> PutBack {
+    fn put_back(&self, find: &dyn Fn(&Path) -> GuardedNames, guarded: &GuardedFiles) -> PutBack {
         if *guarded == GuardedFiles::Nothing || self.count == 0 {
             return PutBack::default();
         }
-        let now = self.read(find, self.files.keys());
+        let known: Vec<&PathBuf> = self.files.keys().collect();
+        let now = self.read(find, &known, |path| self.unread.contains(path)).files;
         let of = |files: &Files, path: &Path| files.get(path).map(|file| file.content.clone());
         let mut done = PutBack::default();
-        let new = now.keys().filter(|path| !self.files.contains_key(*path));
+        let was_there =
+            |path: &PathBuf| self.files.contains_key(path) || self.unread.contains(path);
+        let new = now.keys().filter(|path| !was_there(path));
         let changed: Vec<_> = self
             .files
             .keys()
@@ -193,9 +253,11 @@ impl RunningSteps {
         // What was added first: a link may have replaced a folder.
         changed.iter().filter(|(_, was, _)| was.is_none()).for_each(|(path, ..)| remove(path));
         for (path, was, is) in changed {
+            let was_same_bytes = was.as_ref().is_some_and(|was| was.has_bytes_of(is.as_ref()));
             // Where it cannot be written it is named all the same.
             let _ = was.map(|was| write(self.root_of(path), path, &was));
-            let text = is.as_ref().and_then(Content::text);
+            // Of a file whose mode alone changed there is no text to keep.
+            let text = is.as_ref().filter(|_| !was_same_bytes).and_then(Content::text);
             done.texts.extend(text.map(|text| (path.clone(), text.to_owned())));
             done.paths.push(path.clone());
         }
@@ -228,16 +290,19 @@ impl RunningSteps {
         path.strip_prefix(self.root_of(path)).unwrap_or(path)
     }
 
-    /// Whether it existed, or is next to a file that did or in the root: no rule runs the build of a
-    /// project that was just created.
+    /// Whether a build that a rule runs may come to it: it was there, or is where something was
+    /// there. Deep in a folder that is new in the root a project was just created, and no rule runs
+    /// its build; what a build of the root collects from everywhere counts there too.
     fn is_of_known_build(&self, path: &Path) -> bool {
-        let mut above = path.ancestors().skip(1).take(2);
-        let is_known = self.files.contains_key(path)
-            || above.any(|folder| {
-                self.roots.iter().any(|root| root == folder)
-                    || self.files.keys().any(|known| known.parent() == Some(folder))
-            });
-        is_known && !steering::is_build_output(self.inside(path))
+        let inside = self.inside(path);
+        let is_known = self.files.contains_key(path) || self.unread.contains(path);
+        let is_deep = inside.components().count() > 2;
+        let first = inside.components().next();
+        let outermost = first.map(|first| self.root_of(path).join(first));
+        let is_new_project =
+            is_deep && outermost.is_some_and(|folder| !self.folders.contains(&folder));
+        (is_known || !is_new_project || steering::is_collected(inside))
+            && !steering::is_build_output(inside)
     }
 
     fn is_named(&self, path: &Path) -> bool {
@@ -251,6 +316,15 @@ impl RunningSteps {
 }
 
 impl Content {
+    fn has_bytes_of(&self, other: Option<&Content>) -> bool {
+        match (self, other) {
+            (Content::File { bytes, .. }, Some(Content::File { bytes: others, .. })) => {
+                bytes == others
+            }
+            _ => false,
+        }
+    }
+
     fn text(&self) -> Option<&str> {
         match self {
             Content::File { bytes, .. } if bytes.len() <= SHOWN => std::str::from_utf8(bytes).ok(),

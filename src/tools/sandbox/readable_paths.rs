@@ -28,6 +28,8 @@ pub struct SandboxPaths {
     pub home: PathBuf,
     /// Folders of trusted programs.
     pub programs: Vec<PathBuf>,
+    /// Those of the user's own `PATH`, where an approved step looks for programs.
+    pub path: Vec<PathBuf>,
     /// Our own folders, which no step reads or writes, wherever they are.
     pub own: Vec<PathBuf>,
     /// Folders that a variable moves elsewhere, by its name: `CARGO_HOME`.
@@ -35,22 +37,6 @@ pub struct SandboxPaths {
     /// The settings keep every step from the network.
     pub offline: bool,
 }
-
-/// Where systems keep programs and the interpreters that scripts of theirs name.
-const PROGRAM_TREES: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/nix",
-    "/snap",
-    "/run/current-system",
-    "/home/linuxbrew",
-];
 
 /// Folders full of programs: a step that runs by itself does not even read those it may
 /// not start, or the loader would start them for it.
@@ -123,8 +109,10 @@ impl Trees {
         let mut trees = Trees::new(paths);
         let closed = closed_paths(paths);
         let users = trees.watch_toolchains(paths);
+        trees.watch_programs(paths);
+        let programs = paths.programs_of_path();
         let system = outermost(places::SYSTEM.iter().map(PathBuf::from).collect());
-        let roots = system.iter().chain(&users);
+        let roots = system.iter().chain(&users).chain(&programs);
         trees.read = roots.flat_map(|root| trees.cover_except(root, &closed)).collect();
         trees.read.extend(DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from));
         let workspace = trees.cover_around(&paths.workspace, paths.private_places());
@@ -147,6 +135,13 @@ impl Trees {
         let named = paths.user_places().into_iter();
         self.named = named.map(|path| (path.clone(), identity(&path))).collect();
         paths.existing_toolchains()
+    }
+
+    /// A program that is installed later makes a new list.
+    fn watch_programs(&mut self, paths: &SandboxPaths) {
+        let folders = paths.path.iter().filter(|folder| !folder.starts_with(&paths.workspace));
+        let known = folders.filter_map(|folder| Some((folder.clone(), read_stamp(folder)?)));
+        self.watched.extend(known);
     }
 
     /// Whether the list is still up to date.
@@ -216,7 +211,7 @@ impl SandboxPaths {
     fn user_places(&self) -> Vec<PathBuf> {
         let users = self.places_of(places::BASE).chain(self.places_of(places::CACHES));
         let users = users.chain(files_named_by_git_config(self));
-        users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self))).collect()
+        users.chain(self.listed_installations()).collect()
     }
 
     /// Those of them that are there.
@@ -239,22 +234,6 @@ impl SandboxPaths {
         let folders =
             PROGRAM_FOLDERS.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
         folders.filter_map(|folder| folder.canonicalize().ok()).collect()
-    }
-
-    /// Every tree of programs.
-    pub fn program_trees(&self) -> Vec<PathBuf> {
-        let named = PROGRAM_TREES.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
-        named.filter_map(|tree| tree.canonicalize().ok()).collect()
-    }
-
-    /// The folder a program was installed in, with what it needs to run, where that is not
-    /// the system's: `~/tools/x` for `~/tools/x/bin/x`.
-    pub fn install_tree(&self, program: &Path) -> Option<PathBuf> {
-        let real = program.canonicalize().ok()?;
-        let folder = real.parent().filter(|folder| folder.ends_with("bin"))?;
-        let of_system = PROGRAM_TREES.iter().any(|tree| folder.starts_with(tree));
-        let inside = folder.starts_with(&self.workspace);
-        prefix(folder, self).filter(|above| !of_system && !inside && above.parent().is_some())
     }
 }
 
@@ -355,16 +334,6 @@ pub(super) fn is_recent(changed: i128, looked: SystemTime) -> bool {
     let looked = looked.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let nanos = |span: Duration| i128::try_from(span.as_nanos()).unwrap_or(0);
     nanos(looked) - changed < nanos(SETTLED)
-}
-
-/// The folder above a folder of programs that the user listed contains the files they need.
-fn prefix(folder: &Path, places: &SandboxPaths) -> Option<PathBuf> {
-    let above = folder.parent()?;
-    let general = places.home.starts_with(above)
-        || places.workspace.starts_with(above)
-        || places.own.iter().any(|own| own.starts_with(above))
-        || safety::credential_places(&places.home).iter().any(|secret| secret.starts_with(above));
-    (!general).then(|| above.to_owned())
 }
 
 /// Files that the user's own settings of git name: included ones, and the ones for ignoring

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::guarded::GuardedNames;
 use super::readable_paths::{Stamp, is_recent, read_stamp};
 use avocet_safety as safety;
 
@@ -49,6 +50,8 @@ pub(super) struct WorkspaceRules {
     root: PathBuf,
     folders: BTreeMap<PathBuf, ScannedFolder>,
     entries: usize,
+    /// Made when they are asked for, until a folder changes.
+    guarded_names: Option<GuardedNames>,
     /// False when not everything was looked through.
     pub is_complete: bool,
 }
@@ -68,7 +71,8 @@ struct ScannedFolder {
 
 impl WorkspaceRules {
     pub fn new(root: PathBuf) -> WorkspaceRules {
-        WorkspaceRules { root, folders: BTreeMap::new(), entries: 0, is_complete: true }
+        let folders = BTreeMap::new();
+        WorkspaceRules { root, folders, entries: 0, guarded_names: None, is_complete: true }
     }
 
     pub fn root(&self) -> &Path {
@@ -108,9 +112,13 @@ impl WorkspaceRules {
         self.folders.values().flat_map(|folder| &folder.closed)
     }
 
-    /// Every file and folder that steers what runs later.
-    pub fn guarded_paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.folders.values().flat_map(|folder| &folder.guarded)
+    /// Every file and folder that steers what runs later, and the folders that were searched.
+    pub fn guarded_names(&mut self) -> GuardedNames {
+        let make = || {
+            let files = self.folders.values().flat_map(|folder| &folder.guarded).cloned();
+            GuardedNames::new(&self.root, files, self.folders.keys().cloned())
+        };
+        self.guarded_names.get_or_insert_with(make).clone()
     }
 
     /// The folders that lead to a place of credentials.
@@ -128,6 +136,7 @@ impl WorkspaceRules {
 
     /// Looks through one folder, and answers with those below it that are new.
     fn scan_folder(&mut self, path: &Path) -> Vec<PathBuf> {
+        self.guarded_names = None;
         let gone = self.folders.remove(path);
         self.entries -= gone.as_ref().map_or(0, |folder| folder.entries);
         if self.folders.len() >= FOLDERS_MOST || self.entries >= ENTRIES_MOST {

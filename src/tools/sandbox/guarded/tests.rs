@@ -14,13 +14,13 @@ fn begin_with(root: &Path, named: &[&str]) -> Begun {
     let mut begun = Begun(RunningSteps::default(), LayerCache::default());
     let named = named.iter().map(|name| root.join(name)).collect();
     let layers = &begun.1;
-    begun.0.begin(&|root| layers.guarded_paths(root), vec![root.to_owned()], named);
+    begun.0.begin(&|root| layers.guarded_names(root), vec![root.to_owned()], named);
     begun
 }
 
 impl Begun {
     fn put_back(&self, guarded: &GuardedFiles) -> PutBack {
-        self.0.put_back(&|root| self.1.guarded_paths(root), guarded)
+        self.0.put_back(&|root| self.1.guarded_names(root), guarded)
     }
 
     fn names(&self) -> Vec<String> {
@@ -273,4 +273,69 @@ fn what_a_build_makes_and_what_a_command_is_made_to_change_stays() {
     fs::write(root.join("Makefile"), "evil:\n").unwrap();
     assert_eq!(guarded.put_back(&builds("npm.install")).paths, [root.join("Makefile")]);
     assert_eq!(guarded.put_back(&builds("npm.run")).paths, [root.join("package.json")]);
+}
+
+#[test]
+fn a_new_file_of_a_build_is_put_back_at_any_depth_of_what_was_there() {
+    let builds = GuardedFiles::FollowedAndBuilds { command: "make.all".to_owned() };
+    for name in [
+        // A member of a workspace, in a folder that is new.
+        "crates/new/build.rs",
+        "crates/new/deeper/.cargo/config.toml",
+        "packages/a/src/deep/package.json",
+        "tests/unit/deep/conftest.py",
+        "tests/unit/new/more/Makefile",
+        // What a test of the root collects, wherever it is.
+        "new/deep/conftest.py",
+        "new/a/b/c/BUILD.bazel",
+        "new/Makefile",
+        ".cargo/config.toml",
+    ] {
+        let (_temp, root) = repository();
+        for folder in ["crates/a/src", "packages/a/src/deep", "tests/unit/deep"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("Cargo.toml"), "[workspace]\nmembers = [\"crates/*\"]\n").unwrap();
+        let guarded = begin(&root);
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), "evil").unwrap();
+        let done = guarded.put_back(&builds);
+        assert_eq!(done.texts, [(root.join(name), "evil".to_owned())], "{name}");
+        assert!(!root.join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn among_more_files_of_builds_than_are_read_a_new_one_is_put_back() {
+    let builds = GuardedFiles::FollowedAndBuilds { command: "make.all".to_owned() };
+    let (_temp, root) = repository();
+    for at in 0..=MOST_FILES {
+        let folder = root.join(format!("packages/p{at}/a"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("package.json"), "{}").unwrap();
+    }
+    let guarded = begin(&root);
+    let new = root.join("packages/p1/a/b/c/conftest.py");
+    fs::create_dir_all(new.parent().unwrap()).unwrap();
+    fs::write(&new, "evil").unwrap();
+    assert_eq!(guarded.put_back(&builds).paths, [new.clone()]);
+    assert!(!new.exists());
+    assert_eq!(guarded.put_back(&builds), PutBack::default());
+}
+
+#[test]
+fn a_change_of_mode_alone_is_put_back_without_a_question() {
+    let (_temp, root) = repository();
+    fs::write(root.join(".envrc"), "x").unwrap();
+    let guarded = begin(&root);
+    for name in [".git/hooks/pre-commit", ".envrc"] {
+        fs::set_permissions(root.join(name), Permissions::from_mode(0o777)).unwrap();
+    }
+    let done = guarded.put_back(&GuardedFiles::Followed);
+    assert_eq!(done.paths, [root.join(".envrc"), root.join(".git/hooks/pre-commit")]);
+    assert_eq!(done.texts, []);
+    for name in [".git/hooks/pre-commit", ".envrc"] {
+        let mode = fs::metadata(root.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o111, 0, "{name}");
+    }
 }
