@@ -373,7 +373,7 @@ fn discord_options_have_choices_or_complete_what_is_typed() {
     let menu = discord::menu(&english, &chinese, NOTHING);
     let command = |name: &str| menu.commands.iter().find(|one| one.name == name).unwrap();
     let mode = &command("mode").options[0];
-    assert_eq!((mode.required, mode.choices.len(), mode.autocomplete), (true, 5, false));
+    assert_eq!((mode.required, mode.choices.len(), mode.autocomplete), (false, 6, false));
     let model = &command("model").options[0];
     assert_eq!((model.required, model.choices.len(), model.autocomplete), (false, 0, true));
     assert_eq!(command("stop").description_localizations.chinese, "停止本轮");

@@ -3,6 +3,8 @@
 use super::*;
 use avocet_core::protocol::{ApprovalMode, SandboxStatus};
 
+mod thirty_steps;
+
 /// A folder with a repository, a few files of the project, and some that no undo brings back.
 #[derive(Clone, Copy, Default)]
 struct Project {
@@ -22,6 +24,8 @@ const FILES: &[&str] = &[
     "/w/AGENTS.md",
     "/w/build/app.o",
     "/w/run.sh",
+    "/w/tests/limit.test.js",
+    "/w/examples/pizza.js",
 ];
 const FOLDERS: &[&str] = &[
     "/w",

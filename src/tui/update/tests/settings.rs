@@ -66,7 +66,7 @@ fn the_third_question_of_a_session_says_how_modes_are_changed() {
     for number in 1..=3 {
         let message = &state.presence.temporary_message;
         assert!(message.is_none(), "not before question {number}: {message:?}");
-        asking::open_question(&mut state, 0);
+        crate::update::asking::open_question(&mut state, 0);
     }
     let (say, _) = state.presence.temporary_message.clone().unwrap();
     let say = say.text(avocet_core::i18n::Lang::En);
