@@ -25,7 +25,8 @@ use avocet_session::extensions::ExtensionCache;
 use avocet_session::persistence::{Persistence, Replay};
 use avocet_session::trust::TrustPrompt;
 use avocet_session::{
-    Callbacks, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig, permissions,
+    Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig,
+    permissions,
 };
 use avocet_tools::exec::Exec;
 use avocet_tools::read_tracker::ReadTracker;
@@ -57,6 +58,18 @@ fn sweep(startup: &Startup) {
     let _ = std::thread::Builder::new().name("sweep".into()).spawn(work);
 }
 
+fn first_model(
+    startup: &Startup,
+    connector: &ModelConnector,
+    purpose: SessionPurpose,
+) -> Result<Connected, LocalizedText> {
+    let (mode, lang) = (startup.loaded.settings.mode, startup.loaded.settings.lang);
+    match purpose {
+        SessionPurpose::Chat => connector.model_of_chats(&startup.chat_model, mode, lang),
+        _ => connector.initial_model(mode, lang),
+    }
+}
+
 /// Builds everything; nothing is connected, started or searched for yet.
 pub fn build(
     startup: &Startup,
@@ -72,13 +85,8 @@ pub fn build(
     let persona = persona(startup, bot).map_err(|say| fail(say, Exit::WrongUse))?;
     let redactor = Arc::new(startup.redactor(purpose != SessionPurpose::Script));
     let connector = ModelConnector::new(startup).with_redactor(Arc::clone(&redactor));
-    let first = match purpose {
-        SessionPurpose::Chat => {
-            connector.model_of_chats(&startup.chat_model, settings.mode, settings.lang)
-        }
-        _ => connector.initial_model(settings.mode, settings.lang),
-    }
-    .map_err(|say| fail(say, Exit::WrongUse))?;
+    let first =
+        first_model(startup, &connector, purpose).map_err(|say| fail(say, Exit::WrongUse))?;
     let desk = file_tool_state(startup);
     if purpose != SessionPurpose::Chat {
         sweep(startup);

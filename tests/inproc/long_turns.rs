@@ -485,7 +485,7 @@ async fn a_call_with_a_megabyte_of_arguments_is_answered() {
                 let event = talk.next(Some).await;
                 if let Event::Asked(ask) = &event {
                     asked += 1;
-                    let decision = avocet::protocol::Decision::Reject;
+                    let decision = avocet::protocol::Decision::Reject { word: None };
                     talk.send(avocet::protocol::Op::Decide { ask: ask.id, decision }).await;
                 }
                 if matches!(event, Event::TurnEnded { .. }) {

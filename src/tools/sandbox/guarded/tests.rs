@@ -318,7 +318,7 @@ fn among_more_files_of_builds_than_are_read_a_new_one_is_put_back() {
     let new = root.join("packages/p1/a/b/c/conftest.py");
     fs::create_dir_all(new.parent().unwrap()).unwrap();
     fs::write(&new, "evil").unwrap();
-    assert_eq!(guarded.put_back(&builds).paths, [new.clone()]);
+    assert_eq!(guarded.put_back(&builds).paths, std::slice::from_ref(&new));
     assert!(!new.exists());
     assert_eq!(guarded.put_back(&builds), PutBack::default());
 }
