@@ -95,7 +95,7 @@ pub fn build(
     let runner = StepRunner::new(startup, &world, &desk, &redactor);
     let tools = usable_tools(startup, &runner.exec, &desk);
     let runner = StepRunner { checkpoints: tools.checkpoints().cloned(), ..runner };
-    let world = world.with_checkpoints(runner.checkpoints.clone());
+    let world = runner.with_checkpoints(world);
     let (mut security, warnings) = build_security(startup, world, redactor);
     security.policy.approval = mode_of_settings(startup, purpose);
     let tools = apply_run_options(startup, tools, &mut security)

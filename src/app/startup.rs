@@ -285,19 +285,9 @@ impl Startup {
             .with_manager_dirs(|name| self.environment.path(name))
     }
 
-    /// Which steps ask in a session of this folder, as the user's settings have it: those of the
-    /// innermost folder that they name.
+    /// Which steps ask in a session of this folder, as the user's settings have it.
     pub fn mode_of_settings(&self) -> ApprovalMode {
-        let settings = &self.loaded.settings;
-        let path = |text: &String| match text.strip_prefix("~/") {
-            Some(rest) => self.paths.home.join(rest),
-            None => PathBuf::from(text),
-        };
-        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-        let named = settings.folder_modes.iter().map(|(text, mode)| (real(path(text)), *mode));
-        let around = named.filter(|(folder, _)| self.folder.starts_with(folder));
-        let nearest = around.max_by_key(|(folder, _)| folder.components().count());
-        nearest.map_or(settings.approval, |(_, mode)| mode)
+        self.loaded.settings.mode_of_folder(&self.folder, &self.paths.home)
     }
 
     /// The model of `--model`, and not of a variable or a profile.

@@ -15,7 +15,7 @@ use avocet_session::trust::{TrustAnswer, TrustPrompt};
 use avocet_tools::checkpoint::Checkpoints;
 use avocet_tools::exec::{Exec, Setup, StepLimits};
 use avocet_tools::read_tracker::ReadTracker;
-use avocet_tools::system::System;
+use avocet_tools::system::{System, UndoCoverage};
 use avocet_tools::{Tool, file};
 
 /// The user interface that the session is for.
@@ -70,8 +70,12 @@ impl StepRunner {
 
     /// This machine, with what the session knows of its files.
     pub fn machine(&self, startup: &Startup) -> System {
-        machine(startup, &self.read_tracker, &self.redactor)
-            .with_checkpoints(self.checkpoints.clone())
+        self.with_checkpoints(machine(startup, &self.read_tracker, &self.redactor))
+    }
+
+    pub fn with_checkpoints(&self, world: System) -> System {
+        let checkpoints = self.checkpoints.clone();
+        world.with_checkpoints(checkpoints.map(|checkpoints| checkpoints as Arc<dyn UndoCoverage>))
     }
 }
 

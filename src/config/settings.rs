@@ -2,7 +2,7 @@
 //!
 //! [`load`](mod@super::load) reads them; the modules that receive them give them their effect.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Environment;
@@ -239,6 +239,20 @@ impl Settings {
     /// The policy of the settings. Rules remembered for a project are added to it.
     pub fn policy(&self) -> Policy {
         self.policy.clone()
+    }
+
+    /// Which steps ask in a new session of a folder: as the innermost folder around it has it that
+    /// the user names.
+    pub fn mode_of_folder(&self, folder: &Path, home: &Path) -> ApprovalMode {
+        let path_of = |text: &String| match text.strip_prefix("~/") {
+            Some(rest) => home.join(rest),
+            None => PathBuf::from(text),
+        };
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let named = self.folder_modes.iter().map(|(text, mode)| (real(path_of(text)), *mode));
+        let around = named.filter(|(named, _)| folder.starts_with(named));
+        let nearest = around.max_by_key(|(named, _)| named.components().count());
+        nearest.map_or(self.approval, |(_, mode)| mode)
     }
 
     pub(super) fn from_layers(

@@ -138,7 +138,7 @@ impl TomlReader<'_> {
     fn table(&mut self, prefix: &str, table: &dyn TableLike) {
         for (name, item) in table.iter() {
             let at = table.key(name).and_then(|key| key.span()).map(|span| span.start);
-            let quoted = prefix == MODELS && !is_name(name);
+            let quoted = PATTERNS.contains(&prefix) && !is_name(name);
             let part = if quoted { format!("\"{name}\"") } else { name.to_owned() };
             let path = if prefix.is_empty() { part } else { format!("{prefix}.{part}") };
             if is_name(name) || quoted && is_pattern(name) {
@@ -378,8 +378,8 @@ impl ListKind {
     }
 }
 
-/// The one table whose names are patterns, and may hold dots.
-const MODELS: &str = "models";
+/// The tables whose names are patterns or paths, and may hold dots.
+const PATTERNS: [&str; 2] = ["models", "folders"];
 
 /// The parts of a dotted path; one that contains dots is quoted.
 pub fn raw_parts(path: &str) -> impl Iterator<Item = &str> {
@@ -437,7 +437,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && name.chars().all(of_name)
 }
 
-/// A pattern of the names of models; a quote would make a path ambiguous.
+/// A pattern of the names of models, or a folder; a quote would make a path ambiguous.
 fn is_pattern(name: &str) -> bool {
     !name.is_empty() && name.len() <= 200 && !name.chars().any(|c| c == '"' || c.is_control())
 }

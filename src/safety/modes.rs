@@ -19,17 +19,17 @@ use super::spec::operands;
 use super::{FileKind, PathKind, PolicyContext, args, reach, rules};
 
 /// The rules of the findings that a mode adds.
-pub(super) const EDITS: &str = "mode.edits";
+const EDITS: &str = "mode.edits";
 const AUTO: &str = "mode.auto";
 
 /// The finding of the mode that answers the question of a step, if it does.
-pub(super) fn answer(asked: GrantQuestion<'_>) -> Option<(&'static str, Phrase)> {
-    match asked.scene.policy.approval {
+pub(super) fn answer(question: GrantQuestion<'_>) -> Option<(&'static str, Phrase)> {
+    match question.scene.policy.approval {
         ApprovalMode::Ask | ApprovalMode::Plan => None,
-        ApprovalMode::Edits => changes_files(asked).then_some((EDITS, words::EDITS_MODE)),
-        ApprovalMode::Auto if !is_wall_there(asked.scene) => None,
-        ApprovalMode::Auto if changes_files(asked) => Some((EDITS, words::EDITS_MODE)),
-        ApprovalMode::Auto => stays_inside(asked).then_some((AUTO, words::AUTO_MODE)),
+        ApprovalMode::Edits => changes_files(question).then_some((EDITS, words::EDITS_MODE)),
+        ApprovalMode::Auto if !is_wall_there(question.scene) => None,
+        ApprovalMode::Auto if changes_files(question) => Some((EDITS, words::EDITS_MODE)),
+        ApprovalMode::Auto => stays_inside(question).then_some((AUTO, words::AUTO_MODE)),
     }
 }
 
@@ -39,44 +39,46 @@ pub(super) fn is_answer(rule: &str) -> bool {
 }
 
 /// Whether approved steps are kept inside the folder here, and what they do to its files comes back.
-fn is_wall_there(scene: PolicyContext<'_>) -> bool {
+fn is_wall_there(context: PolicyContext<'_>) -> bool {
     let has_repository =
-        || scene.world.kind(&scene.place.workspace.join(".git")) != PathKind::Missing;
-    scene.policy.shelter == SandboxStatus::Held
-        && (scene.world.takes_checkpoints() || has_repository())
+        || context.world.kind(&context.place.workspace.join(".git")) != PathKind::Missing;
+    context.policy.shelter == SandboxStatus::Held
+        && (context.world.takes_checkpoints() || has_repository())
 }
 
 /// A change of files of the folder, by a tool or by a command that does nothing else.
-fn changes_files(asked: GrantQuestion<'_>) -> bool {
-    grant::is_routine_edit(asked)
-        || is_file_command(asked)
-        || edits_in_place(asked)
-        || is_formatter(asked)
+fn changes_files(question: GrantQuestion<'_>) -> bool {
+    grant::is_routine_edit(question)
+        || is_file_command(question)
+        || edits_in_place(question)
+        || is_formatter(question)
 }
 
 /// Whether all that asks is the row of the command itself.
-fn asks_by_row_alone(asked: GrantQuestion<'_>, row: &str) -> bool {
+fn asks_by_row_alone(question: GrantQuestion<'_>, row: &str) -> bool {
     let is_own = |(rule, _): (&str, &[Effect])| rule == row || rule == "requires.write";
-    is_here(asked) && asked.reasons().all(is_own)
+    is_here(question) && question.reasons().all(is_own)
 }
 
 /// Whether a program of the system runs in the folder.
-fn is_here(asked: GrantQuestion<'_>) -> bool {
-    let StepAction::Exec { program, .. } = asked.work else { return false };
-    !program.contains('/') && !asked.is_in_workspace() && asked.scene.place.contains(asked.cwd)
+fn is_here(question: GrantQuestion<'_>) -> bool {
+    let StepAction::Exec { program, .. } = question.work else { return false };
+    !program.contains('/')
+        && !question.is_in_workspace()
+        && question.scene.place.contains(question.cwd)
 }
 
-fn is_file_command(asked: GrantQuestion<'_>) -> bool {
-    let StepAction::Exec { program, args } = asked.work else { return false };
-    let here = CommandFolder { cwd: asked.cwd, scene: asked.scene };
-    asks_by_row_alone(asked, &grant::row_id(program, args))
-        && reach::is_command_covered(FILE_COMMANDS, program, args, &here)
-        && FileEffects::of_command(program, args, asked).is_some_and(|files| files.are_routine())
+fn is_file_command(question: GrantQuestion<'_>) -> bool {
+    let StepAction::Exec { program, args } = question.work else { return false };
+    let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
+    asks_by_row_alone(question, &grant::row_id(program, args))
+        && reach::is_command_covered(FILE_COMMANDS, program, args, &folder)
+        && FileEffects::of_command(program, args, question).is_some_and(|files| files.are_routine())
 }
 
 /// `sed -i` with a plain script.
-fn edits_in_place(asked: GrantQuestion<'_>) -> bool {
-    let StepAction::Exec { program, args: given } = asked.work else { return false };
+fn edits_in_place(question: GrantQuestion<'_>) -> bool {
+    let StepAction::Exec { program, args: given } = question.work else { return false };
     let Some((spec, name @ ("sed" | "gsed"))) = rules::find(program) else { return false };
     // A suffix can name another folder.
     let is_plain = |arg: &String| ["-i", "--in-place"].contains(&arg.as_str());
@@ -89,24 +91,24 @@ fn edits_in_place(asked: GrantQuestion<'_>) -> bool {
     let tokens = args::parse(given, spec);
     let has_script = args::find_flag(&tokens, "-e|--expression").is_some();
     let files = operands(&tokens).skip(usize::from(!has_script)).map(|(_, text)| text);
-    let changed = files.map(|text| paths::normalize(&asked.cwd.join(text))).collect();
-    let files = FileEffects { asked, lost: changed, made: Vec::new() };
-    asks_by_row_alone(asked, &format!("{name}.in_place"))
+    let changed = files.map(|text| paths::normalize(&question.cwd.join(text))).collect();
+    let files = FileEffects { question, lost: changed, made: Vec::new() };
+    asks_by_row_alone(question, &format!("{name}.in_place"))
         && !files.lost.is_empty()
         && files.are_routine()
 }
 
-fn is_formatter(asked: GrantQuestion<'_>) -> bool {
-    let StepAction::Exec { program, args } = asked.work else { return false };
-    let here = CommandFolder { cwd: asked.cwd, scene: asked.scene };
-    asked.scene.policy.shelter == SandboxStatus::Held
-        && asks_by_row_alone(asked, &grant::row_id(program, args))
-        && reach::is_command_covered(FORMATTERS, program, args, &here)
+fn is_formatter(question: GrantQuestion<'_>) -> bool {
+    let StepAction::Exec { program, args } = question.work else { return false };
+    let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
+    question.scene.policy.shelter == SandboxStatus::Held
+        && asks_by_row_alone(question, &grant::row_id(program, args))
+        && reach::is_command_covered(FORMATTERS, program, args, &folder)
 }
 
 /// What a command does to files of the folder.
 struct FileEffects<'a> {
-    asked: GrantQuestion<'a>,
+    question: GrantQuestion<'a>,
     /// What is removed, moved away or overwritten.
     lost: Vec<PathBuf>,
     /// What is there afterwards.
@@ -121,20 +123,20 @@ impl<'a> FileEffects<'a> {
     fn of_command(
         program: &str,
         args: &[String],
-        asked: GrantQuestion<'a>,
+        question: GrantQuestion<'a>,
     ) -> Option<FileEffects<'a>> {
         let ends = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
         let (options, rest) = args.split_at(ends);
         let plain = options.iter().filter(|arg| !arg.starts_with('-'));
         let texts: Vec<&String> = plain.chain(rest.iter().skip(1)).collect();
-        let path_of = |text: &str| paths::normalize(&asked.cwd.join(text));
-        let mut files = FileEffects { asked, lost: Vec::new(), made: Vec::new() };
+        let path_of = |text: &str| paths::normalize(&question.cwd.join(text));
+        let mut files = FileEffects { question, lost: Vec::new(), made: Vec::new() };
         match (program, texts.split_last()) {
             ("mkdir" | "touch" | "rmdir", Some(_)) => {}
             ("rm", Some(_)) => files.lost = texts.iter().map(|text| path_of(text)).collect(),
             ("cp" | "mv" | "ln", Some((target, sources))) if !sources.is_empty() => {
                 let target = path_of(target);
-                let is_folder = asked.scene.world.kind(&target) == PathKind::Folder;
+                let is_folder = question.scene.world.kind(&target) == PathKind::Folder;
                 if sources.len() > 1 && !is_folder {
                     return None;
                 }
@@ -165,20 +167,20 @@ impl<'a> FileEffects<'a> {
         source: PathBuf,
         target: PathBuf,
     ) -> Option<()> {
-        let scene = self.asked.scene;
+        let context = self.question.scene;
         if program == "ln" {
             // Its text is read from where the link is.
             let leads = target.parent()?.join(text);
             self.made.push(target.clone());
             let is_inside =
-                paths::classify(leads.to_str()?, self.asked.cwd, scene) == PathClass::Inside;
+                paths::classify(leads.to_str()?, self.question.cwd, context) == PathClass::Inside;
             let is_new =
-                scene.world.kind(&target) == PathKind::Missing && !scene.world.is_link(&target);
+                context.world.kind(&target) == PathKind::Missing && !context.world.is_link(&target);
             return (is_inside && is_new).then_some(());
         }
-        for file in files_below(&source, scene)? {
+        for file in files_below(&source, context)? {
             let end = target.join(file.strip_prefix(&source).ok()?);
-            let is_plain = is_routine_place(&file, self.asked) && !target.starts_with(&file);
+            let is_plain = is_routine_place(&file, self.question) && !target.starts_with(&file);
             if !is_plain {
                 return None;
             }
@@ -192,49 +194,50 @@ impl<'a> FileEffects<'a> {
     }
 
     fn are_routine(&self) -> bool {
-        let scene = self.asked.scene;
-        let is_there =
-            |path: &&PathBuf| scene.world.kind(path) == PathKind::File || scene.world.is_link(path);
+        let context = self.question.scene;
+        let is_there = |path: &&PathBuf| {
+            context.world.kind(path) == PathKind::File || context.world.is_link(path)
+        };
         let overwritten = self.made.iter().filter(is_there);
-        self.made.iter().all(|path| is_routine_place(path, self.asked))
-            && self.lost.iter().chain(overwritten).all(|path| comes_back(path, self.asked))
+        self.made.iter().all(|path| is_routine_place(path, self.question))
+            && self.lost.iter().chain(overwritten).all(|path| comes_back(path, self.question))
     }
 }
 
 /// Whether a path is one of the folder that neither holds credentials nor steers anything.
-fn is_routine_place(path: &Path, asked: GrantQuestion<'_>) -> bool {
-    let scene = asked.scene;
-    let is_inside = |text: &str| paths::classify(text, asked.cwd, scene) == PathClass::Inside;
+fn is_routine_place(path: &Path, question: GrantQuestion<'_>) -> bool {
+    let context = question.scene;
+    let is_inside = |text: &str| paths::classify(text, question.cwd, context) == PathClass::Inside;
     path.to_str().is_some_and(is_inside)
         && !path.components().any(|part| part.as_os_str() == ".git")
-        && !scene.steers(&scene.world.resolve(path))
-        && !scene.steers(path)
+        && !context.steers(&context.world.resolve(path))
+        && !context.steers(path)
 }
 
 /// Whether what is at a path, with all that is below it, is brought back by an undo; so is what is
 /// not there. A folder around others is never taken away.
-fn comes_back(path: &Path, asked: GrantQuestion<'_>) -> bool {
-    let scene = asked.scene;
-    let Some(root) = scene.place.root_of(path) else { return false };
-    let holds_all = path == root || asked.cwd.starts_with(path);
-    if holds_all || scene.world.is_link(path) {
+fn comes_back(path: &Path, question: GrantQuestion<'_>) -> bool {
+    let context = question.scene;
+    let Some(root) = context.place.root_of(path) else { return false };
+    let holds_all = path == root || question.cwd.starts_with(path);
+    if holds_all || context.world.is_link(path) {
         return false;
     }
-    scene.world.kind(path) == PathKind::Missing
-        || scene.world.comes_back(root, path)
-            && files_below(path, scene)
-                .is_some_and(|files| files.iter().all(|file| is_routine_place(file, asked)))
+    context.world.kind(path) == PathKind::Missing
+        || context.world.comes_back(root, path)
+            && files_below(path, context)
+                .is_some_and(|files| files.iter().all(|file| is_routine_place(file, question)))
 }
 
 /// The regular files at and below a path; `None`: there are others, or too many of them.
-fn files_below(path: &Path, scene: PolicyContext<'_>) -> Option<Vec<PathBuf>> {
-    if scene.world.kind(path) != PathKind::Folder {
+fn files_below(path: &Path, context: PolicyContext<'_>) -> Option<Vec<PathBuf>> {
+    if context.world.kind(path) != PathKind::Folder {
         return Some(vec![path.to_owned()]);
     }
     let (mut files, mut folders) = (Vec::new(), vec![path.to_owned()]);
     let mut left = MOST_FILES;
     while let Some(folder) = folders.pop() {
-        for (entry, kind) in scene.world.entries(&folder, left + 1) {
+        for (entry, kind) in context.world.entries(&folder, left + 1) {
             left = left.checked_sub(1)?;
             match kind {
                 FileKind::File => files.push(entry),
@@ -290,21 +293,21 @@ const REACHING: &[&str] = &[
 const REWRITING: &[&str] = &["--am", "-C", "-B", "--force-c", "--orphan", "--autosq", "--edit-"];
 
 /// Whether all that asks is in the lists, and nothing that is named by the step is beyond them.
-fn stays_inside(asked: GrantQuestion<'_>) -> bool {
-    let StepAction::Exec { program, args } = asked.work else { return false };
+fn stays_inside(question: GrantQuestion<'_>) -> bool {
+    let StepAction::Exec { program, args } = question.work else { return false };
     let is_held = |(rule, effects): (&str, &[Effect])| {
         !effects.iter().any(|effect| GRAVE.contains(effect)) && is_held_rule(rule)
     };
     let name = short_name(program);
-    asked.scene.place.contains(asked.cwd)
-        && asked.reasons().all(is_held)
-        && asked.findings.launch.reads.is_empty()
+    question.scene.place.contains(question.cwd)
+        && question.reasons().all(is_held)
+        && question.findings.launch.reads.is_empty()
         && match name {
-            "git" => keeps_history(args, asked),
+            "git" => keeps_history(args, question),
             "npx" | "bunx" | "pnpx" => {
-                let here = CommandFolder { cwd: asked.cwd, scene: asked.scene };
+                let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
                 let starts = args.iter().find(|arg| !arg.starts_with('-'));
-                starts.is_some_and(|name| reach::OperandScope::has_local_program(&here, name))
+                starts.is_some_and(|name| reach::OperandScope::has_local_program(&folder, name))
                     && !reaches_out(args)
             }
             _ => !reaches_out(args),
@@ -328,7 +331,7 @@ fn reaches_out(args: &[String]) -> bool {
 
 /// Whether a git command adds to the history and leaves what is there, and the files that it takes
 /// away come back.
-fn keeps_history(args: &[String], asked: GrantQuestion<'_>) -> bool {
+fn keeps_history(args: &[String], question: GrantQuestion<'_>) -> bool {
     let Some((_, name)) = rules::find("git") else { return false };
     let row = grant::row_id(name, args);
     let rewrites = |arg: &String| REWRITING.iter().any(|start| arg.starts_with(start));
@@ -336,8 +339,8 @@ fn keeps_history(args: &[String], asked: GrantQuestion<'_>) -> bool {
         return false;
     }
     let operands = || args.iter().skip(1).filter(|arg| !arg.starts_with('-'));
-    let path_of = |text: &String| paths::normalize(&asked.cwd.join(text));
-    let exists = |path: &PathBuf| asked.scene.world.kind(path) != PathKind::Missing;
+    let path_of = |text: &String| paths::normalize(&question.cwd.join(text));
+    let exists = |path: &PathBuf| question.scene.world.kind(path) != PathKind::Missing;
     match row.as_str() {
         // Only the index: a commit would move the branch.
         "git.reset" => {
@@ -345,9 +348,9 @@ fn keeps_history(args: &[String], asked: GrantQuestion<'_>) -> bool {
             before.all(|arg| ["HEAD", "-q", "--quiet", "--mixed"].contains(&arg.as_str()))
         }
         "git.rm" | "git.restore" | "git.checkout" => {
-            operands().map(path_of).filter(exists).all(|path| comes_back(&path, asked))
+            operands().map(path_of).filter(exists).all(|path| comes_back(&path, question))
         }
-        "git.mv" => operands().map(path_of).all(|path| is_routine_place(&path, asked)),
+        "git.mv" => operands().map(path_of).all(|path| is_routine_place(&path, question)),
         _ => true,
     }
 }

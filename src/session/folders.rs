@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::persistence::Replay;
 use super::state::Session;
 use avocet_core::i18n::{LocalizedText, session as words};
 use avocet_core::protocol::{ApprovalMode, Event, Notice, SandboxStatus, Topic};
@@ -111,9 +112,12 @@ impl Session {
     /// it never had one of its own.
     pub(super) async fn restore_approval_mode(&mut self, saved: Option<ApprovalMode>) {
         let mode = match self.command_line_mode {
-            Some(_) => self.info.approval,
-            None => saved.unwrap_or(self.mode_of_settings),
+            Some(_) => Some(self.info.approval),
+            // Whose words go on in a chat is not known yet.
+            None if self.store.replay == Replay::End => saved.filter(|mode| !mode.answers()),
+            None => saved.or(Some(self.mode_of_settings)),
         };
+        let mode = mode.unwrap_or_default();
         if mode != self.info.approval {
             self.apply_approval_mode(mode);
             self.send_info().await;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::exec::{HelperProgram, ask_helper};
 use super::file::Backups;
-use super::system::FilesOnly;
+use super::system::{FilesOnly, UndoCoverage};
 use avocet_core::protocol::Change;
 use avocet_safety::repository::{self, TrackedFile};
 use avocet_safety::tools::{count_changes, digest};
@@ -140,6 +140,16 @@ impl Candidate {
     }
 }
 
+impl UndoCoverage for Checkpoints {
+    fn is_taken(&self) -> bool {
+        !self.given_up.load(Relaxed)
+    }
+
+    fn covers(&self, root: &Path, path: &Path) -> bool {
+        self.is_taken() && coverage::covers(root, path, self.limits.bytes.min(self.limits.file))
+    }
+}
+
 impl Checkpoints {
     pub fn new(backups: Backups) -> Checkpoints {
         Checkpoints::with_limits(backups, CheckpointLimits::default())
@@ -153,16 +163,6 @@ impl Checkpoints {
     /// True once, after a folder turned out to have too many files.
     pub fn report_given_up(&self) -> bool {
         self.given_up.load(Relaxed) && !self.reported.swap(true, Relaxed)
-    }
-
-    /// Whether checkpoints are taken of what programs change.
-    pub fn are_taken(&self) -> bool {
-        !self.given_up.load(Relaxed)
-    }
-
-    /// Whether an undo would bring back all that is at and below a path of a folder.
-    pub fn cover(&self, root: &Path, path: &Path) -> bool {
-        self.are_taken() && coverage::covers(root, path, &self.limits)
     }
 
     /// Looks at the files below these folders, and copies what could not be found again. `closed`:

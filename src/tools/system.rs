@@ -14,7 +14,6 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::around;
-use super::checkpoint::Checkpoints;
 use super::large_search;
 use super::read_tracker::ReadTracker;
 use super::shelves::{self, ToolchainDirs, executable, is_safe_from_others};
@@ -22,6 +21,14 @@ use avocet_safety::redact::Redactor;
 use avocet_safety::{
     Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile,
 };
+
+/// Which changes of files an undo brings back.
+pub trait UndoCoverage: std::fmt::Debug + Send + Sync {
+    /// Whether what programs change is looked at.
+    fn is_taken(&self) -> bool;
+    /// Whether an undo would bring back all that is at and below a path of a folder.
+    fn covers(&self, root: &Path, path: &Path) -> bool;
+}
 
 /// The machine as it is.
 #[derive(Clone, Debug)]
@@ -36,7 +43,7 @@ pub struct System {
     /// The values of the session's masks.
     secrets: Option<Arc<Redactor>>,
     /// What programs change is kept here.
-    checkpoints: Option<Arc<Checkpoints>>,
+    checkpoints: Option<Arc<dyn UndoCoverage>>,
 }
 
 /// Where systems keep their programs.
@@ -105,7 +112,7 @@ impl System {
 
     /// The same machine, where what programs change is kept.
     #[must_use]
-    pub fn with_checkpoints(self, checkpoints: Option<Arc<Checkpoints>>) -> System {
+    pub fn with_checkpoints(self, checkpoints: Option<Arc<dyn UndoCoverage>>) -> System {
         System { checkpoints, ..self }
     }
 
@@ -213,11 +220,11 @@ impl Machine for System {
     }
 
     fn comes_back(&self, root: &Path, path: &Path) -> bool {
-        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.cover(root, path))
+        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.covers(root, path))
     }
 
     fn takes_checkpoints(&self) -> bool {
-        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.are_taken())
+        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_taken())
     }
 
     fn read(&self, path: &Path, most: usize) -> Contents {

@@ -44,10 +44,15 @@ pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
             CommandOutcome::Send(Op::SetApprovalMode { mode }),
         ]);
     }
+    let Some(mode) = Mode::parse(&name) else {
+        let models = [Mode::Low, Mode::High].map(Mode::name);
+        let choices = [ApprovalMode::NAMES, &models].concat().join(", ");
+        let say = w::NO_CHOICE.with("name", "mode").with("choices", choices);
+        return CommandOutcome::Say(Notice::error(say.with("found", super::shorten(&name))));
+    };
     if call.busy {
         return CommandOutcome::after_the_turn("mode", format!("/mode {name}"));
     }
-    let mode = Mode::parse(&name).unwrap_or_default();
     CommandOutcome::Send(Op::SetMode { mode })
 }
 

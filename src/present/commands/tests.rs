@@ -203,6 +203,31 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
 }
 
 #[test]
+fn mode_without_a_word_says_what_each_mode_is_and_which_is_in_use() {
+    let mut fixture = fixture();
+    fixture.facts.approval = avocet_core::protocol::ApprovalMode::Auto;
+    let CommandOutcome::Page { rows, .. } = fixture.dispatch_line("/mode") else {
+        panic!("a page")
+    };
+    for lang in [Lang::En, Lang::Zh] {
+        let rows: Vec<(String, String)> = rows
+            .iter()
+            .filter_map(|row| match row {
+                PageRow::Pair { label, value } => Some((label.text(lang), value.text(lang))),
+                _ => None,
+            })
+            .collect();
+        let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["ask", "edits", "auto", "plan", "low", "high"]);
+        let used = i18n::common::ABOUT_IN_USE.with("about", "").text(lang);
+        let in_use = rows.iter().filter(|(_, about)| about.ends_with(used.trim()));
+        let in_use: Vec<&str> = in_use.map(|(name, _)| name.as_str()).collect();
+        assert_eq!(in_use, ["auto", "high"]);
+        assert!(rows.iter().all(|(_, about)| !about.contains('\n') && about.len() > 8));
+    }
+}
+
+#[test]
 fn mistakes_are_reported_with_the_usage() {
     let cases = [
         ("/stauts", "There is no command `/stauts`. Did you mean `/status`?"),

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-use super::CheckpointLimits;
 use super::scan::{is_covered, is_secret, stamp};
 
 /// The most entries that are looked at, and how much smaller a part of the folder must be than what
@@ -15,11 +14,11 @@ const SHARE: u64 = 4;
 
 /// Whether only regular files are there that are neither ignored nor credentials, few and small
 /// enough to be copied.
-pub fn covers(root: &Path, path: &Path, limits: &CheckpointLimits) -> bool {
+pub fn covers(root: &Path, path: &Path, most_bytes: u64) -> bool {
     let all = count_files(path, &mut everything(path));
     let kept = count_files(path, &mut looked_at(root, path));
     let Some((files, bytes)) = all else { return false };
-    kept == all && files <= MOST && bytes <= limits.bytes / SHARE && is_covered(root, path)
+    kept == all && files <= MOST && bytes <= most_bytes / SHARE && is_covered(root, path)
 }
 
 /// How many regular files a walk meets at and below a path, and their size; `None`: something else
@@ -85,8 +84,7 @@ mod tests {
     fn what_is_ignored_a_credential_or_a_link_does_not_come_back() {
         let folder = folder();
         let root = folder.path();
-        let limits = CheckpointLimits::default();
-        let comes_back = |path: &str| covers(root, &root.join(path), &limits);
+        let comes_back = |path: &str| covers(root, &root.join(path), 1024);
         for path in ["a.txt", "src/b.txt", "src/.hidden", "empty"] {
             assert!(comes_back(path), "{path}");
         }
@@ -95,7 +93,6 @@ mod tests {
         {
             assert!(!comes_back(path), "{path}");
         }
-        let few = CheckpointLimits { bytes: 4, ..limits };
-        assert!(!covers(root, &root.join("a.txt"), &few), "it is too large to be copied");
+        assert!(!covers(root, &root.join("a.txt"), 16), "it is too large to be copied");
     }
 }

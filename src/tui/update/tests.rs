@@ -332,11 +332,12 @@ fn a_message_that_was_not_sent_returns_to_an_empty_input() {
 #[test]
 fn a_command_that_needs_an_argument_asks_for_it() {
     let mut state = screen();
-    press(&mut state, "/mode\n");
-    assert_eq!(state.composer.display_text(), "/mode ");
+    press(&mut state, "/lang\n");
+    assert_eq!(state.composer.display_text(), "/lang ");
     assert!(state.palette.is_open());
-    let effects = press(&mut state, "lo\n");
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
+    let effects = press(&mut state, "zh\n");
+    let lang = avocet_core::i18n::Lang::Zh;
+    assert!(effects.contains(&ScreenEffect::Send(Op::SetLang { lang })), "{effects:?}");
 }
 
 #[test]

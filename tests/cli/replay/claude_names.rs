@@ -206,6 +206,6 @@ fn a_c_library_is_mended_with_the_names_of_claude_code() {
         prompt: "The tests of this library fail. Mend it, test what is missing, and commit.",
         acts,
         responder,
-        budget: Budget { requests: 32, sent: 600, new: 29, asked: [26, 17, 1] },
+        budget: Budget { requests: 32, sent: 600, new: 29, asked: [19, 10, 1] },
     });
 }

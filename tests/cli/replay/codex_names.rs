@@ -154,6 +154,6 @@ fn a_shell_program_is_mended_with_the_names_of_codex() {
         prompt: "Make the tests of todo.sh pass, and clean up its documentation. Commit at the end.",
         acts,
         responder,
-        budget: Budget { requests: 30, sent: 570, new: 43, asked: [33, 27, 1] },
+        budget: Budget { requests: 30, sent: 570, new: 43, asked: [20, 14, 3] },
     });
 }

@@ -207,6 +207,6 @@ fn three_modules_are_mended_with_the_names_of_opencode() {
         prompt: "Each part of src has a bug that `sh check.sh PART` shows. Mend all, and commit.",
         acts,
         responder,
-        budget: Budget { requests: 26, sent: 570, new: 42, asked: [25, 17, 1] },
+        budget: Budget { requests: 26, sent: 570, new: 42, asked: [22, 14, 1] },
     });
 }
