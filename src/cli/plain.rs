@@ -10,7 +10,7 @@ use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, context, keys, line
 use avocet_core::prompt::input::{self, Intent};
 use avocet_core::protocol::{
     Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Observation,
-    Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, TurnOutcome,
+    Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
 };
 use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 
@@ -518,6 +518,11 @@ impl PlainSession {
 
     fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
         let mut effects = Vec::new();
+        // A tool that read for the model: its own line says what.
+        let is_tool = matches!(observation.step.work, StepAction::Tool { .. });
+        if is_tool && observation.risk.tier == Tier::L0 && observation.succeeded() {
+            return effects;
+        }
         for text in [&observation.stdout, &observation.stderr] {
             effects.extend(text.lines().take(OUTPUT).map(|line| self.line(&format!("  {line}"))));
             let more = text.lines().count().saturating_sub(OUTPUT);

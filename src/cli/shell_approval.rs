@@ -5,17 +5,8 @@ use avocet_core::i18n::{LocalizedText, linear, prompt as w};
 use avocet_core::protocol::{AskId, Decision, TemplateCommand};
 use avocet_core::text::escape;
 use avocet_present::Severity;
+use avocet_present::choices::{is_no, is_yes, normalize_width};
 use avocet_present::question_lines::risk_phrase;
-
-/// The typed text without surrounding blanks, and with wide letters and digits made narrow: a
-/// Chinese input method types wide ones.
-pub fn normalize_width(typed: &str) -> String {
-    let narrow = |c: char| match u32::from(c) {
-        wide @ 0xFF01..=0xFF5E => char::from_u32(wide - 0xFEE0).unwrap_or(c),
-        _ => c,
-    };
-    typed.trim().chars().map(narrow).collect()
-}
 
 /// The shell commands of one template while the user is asked about them, one after the other.
 #[derive(Debug)]
@@ -88,15 +79,6 @@ impl TemplateApproval {
             if steps.is_empty() { reject } else { Decision::ApproveAll { steps } },
         )
     }
-}
-
-fn is_yes(typed: &str) -> bool {
-    ["y", "yes", "是", "好"].contains(&typed.to_lowercase().as_str())
-}
-
-/// Enter alone does not approve.
-fn is_no(typed: &str) -> bool {
-    ["", "n", "no", "否", "不"].contains(&typed.to_lowercase().as_str())
 }
 
 #[cfg(test)]

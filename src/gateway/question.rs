@@ -8,15 +8,17 @@ use avocet_core::protocol::{
     Ask, AskId, Decision, Effect, FormField, Question, Risk, StepAction, StepQuestion,
 };
 use avocet_core::text::{cut, one_line};
-use avocet_present::question_lines::{full_step, pick_label, question_lines};
-use avocet_present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
+use avocet_present::choices::QuestionChoice;
+use avocet_present::flow::{FlowStep, Press, QuestionFlow, Seen};
+use avocet_present::question_lines::{full_step, question_lines};
+use avocet_present::{ChoicePick, Severity, YES};
 use avocet_safety::sanitize::{TextSource, clean};
 
 /// A question that waits for an answer in a chat.
 #[derive(Clone, Debug)]
 pub struct ChatQuestion {
     ask: Ask,
-    offer: QuestionOffer,
+    flow: QuestionFlow,
     nonce: String,
     /// Who may answer it, apart from admins: whose message the turn answers.
     asker: Option<UserId>,
@@ -57,11 +59,11 @@ impl<'a> ButtonData<'a> {
 
 impl ChatQuestion {
     pub fn new(ask: Ask, nonce: String, asker: Option<UserId>) -> ChatQuestion {
-        let offer = QuestionOffer::new(&ask.question);
+        let flow = QuestionFlow::new(&ask.question);
         // What runs without the sandbox is approved at the terminal.
         let only_refusals =
             matches!(&ask.question, Question::Step(asked) if asked.risk.leaves_sandbox());
-        ChatQuestion { ask, offer, nonce, asker, only_refusals }
+        ChatQuestion { ask, flow, nonce, asker, only_refusals }
     }
 
     /// Its whole text cannot be shown: from now on it can only be refused.
@@ -108,7 +110,7 @@ impl ChatQuestion {
     }
 
     pub fn is_high_risk(&self) -> bool {
-        self.offer.severity == Severity::HighRisk
+        self.flow.offer.severity == Severity::HighRisk
     }
 
     /// The code that a typed approval of high risk ends with.
@@ -225,22 +227,6 @@ impl ChatQuestion {
             data: format!("q.{}.{choice}", self.nonce),
             style,
         };
-        if let Question::Form { .. } = &self.ask.question {
-            let label = screen::CHOICE_NOTHING.text(lang).to_owned();
-            return vec![button(label, "no", ButtonStyle::Refuse)];
-        }
-        if let Question::Choice { choices, .. } = &self.ask.question {
-            let choices = choices.iter().take(MOST_CHOICES).enumerate();
-            let mut buttons: Vec<Button> = choices
-                .map(|(at, text)| button(text.clone(), &format!("c{at}"), ButtonStyle::Usual))
-                .collect();
-            buttons.push(button(
-                screen::CHOICE_NOTHING.text(lang).to_owned(),
-                "no",
-                ButtonStyle::Refuse,
-            ));
-            return buttons;
-        }
         let picks = self.picks().filter(|(pick, _)| has_admin || !self.is_for_admins(*pick));
         picks
             .map(|(pick, name)| {
@@ -248,17 +234,21 @@ impl ChatQuestion {
                     ChoicePick::Reject | ChoicePick::Stop => ButtonStyle::Refuse,
                     _ => ButtonStyle::Usual,
                 };
-                button(self.label(pick).text(lang), name, style)
+                button(self.label(pick).text(lang), &name, style)
             })
             .collect()
     }
 
     fn label(&self, pick: ChoicePick) -> LocalizedText {
-        match pick {
-            ChoicePick::Session => w::BUTTON_SESSION.into(),
-            ChoicePick::Project => w::BUTTON_PROJECT.into(),
-            ChoicePick::Reject => common::NO.into(),
-            other => pick_label(self.offer.kind, other).into(),
+        let offer = &self.flow.offer;
+        match (pick, offer.choice(pick)) {
+            (ChoicePick::Session, _) => w::BUTTON_SESSION.into(),
+            (ChoicePick::Project, _) => w::BUTTON_PROJECT.into(),
+            (_, Some(choice)) => offer.named(choice, choice.label),
+            (_, None) if matches!(self.ask.question, Question::Form { .. }) => {
+                screen::CHOICE_NOTHING.into()
+            }
+            (_, None) => common::NO.into(),
         }
     }
 
@@ -269,47 +259,43 @@ impl ChatQuestion {
         pick.is_lasting() || approves && reaches_beyond_folder(&self.ask.question)
     }
 
-    /// The choices that have a button, in order: approvals first.
-    fn picks(&self) -> impl Iterator<Item = (ChoicePick, &'static str)> {
-        let high = self.is_high_risk();
-        BUTTONS.iter().copied().filter(move |(pick, _)| {
-            self.offer.picks.contains(pick) && !(high && *pick == ChoicePick::Run)
-        })
+    /// The choices that have a button, in order, and their names in the data of a button. One
+    /// always refuses.
+    fn picks(&self) -> impl Iterator<Item = (ChoicePick, String)> {
+        let offer = &self.flow.offer;
+        let answers = (0..offer.answers.len().min(MOST_CHOICES))
+            .map(|at| (ChoicePick::Answer(at), format!("c{at}")));
+        let is_offered = |pick: ChoicePick| match pick {
+            ChoicePick::Reject if offer.kind.is_about_step() || offer.choices.is_empty() => true,
+            ChoicePick::Run => offer.offers(pick) && !self.is_high_risk(),
+            _ => offer.offers(pick),
+        };
+        let named = BUTTONS.iter().filter(move |(pick, _)| is_offered(*pick));
+        answers.chain(named.map(|(pick, name)| (*pick, (*name).to_owned())))
     }
 
     /// A button was pressed by a user who may answer.
     pub fn press(&self, choice: &str, is_admin: bool) -> ChatAnswer {
-        self.if_read(self.pressed(choice, is_admin))
-    }
-
-    fn pressed(&self, choice: &str, is_admin: bool) -> ChatAnswer {
-        if let (Question::Form { .. }, "no") = (&self.ask.question, choice) {
-            return ChatAnswer::Decided(Decision::Reject { word: None });
-        }
-        if let Question::Choice { choices, .. } = &self.ask.question {
-            let picked =
-                choice.strip_prefix('c').and_then(|at| choices.get(at.parse::<usize>().ok()?));
-            return match (picked, choice) {
-                (Some(text), _) => ChatAnswer::Decided(Decision::Answer { text: text.clone() }),
-                (None, "no") => ChatAnswer::Decided(Decision::Reject { word: None }),
-                _ => ChatAnswer::NotAnAnswer,
-            };
-        }
-        match self.picks().find(|(_, name)| *name == choice) {
+        let picked = self.picks().find(|(_, name)| name == choice);
+        self.if_read(match picked {
             Some((pick, _)) => self.pick(pick, is_admin),
             None => ChatAnswer::NotAnAnswer,
-        }
+        })
     }
 
+    /// The button names what it does, so that it is a confirmed answer.
     fn pick(&self, pick: ChoicePick, is_admin: bool) -> ChatAnswer {
         if self.is_for_admins(pick) && !is_admin {
             return ChatAnswer::AdminOnly;
         }
-        match self.offer.effect(pick) {
-            PickEffect::Decide(decision) => ChatAnswer::Decided(decision),
-            PickEffect::WriteReason | PickEffect::Edit | PickEffect::DecideEach => {
-                ChatAnswer::NotAnAnswer
-            }
+        match self.flow.clone().choose(pick, Press::Confirm, Seen::All) {
+            FlowStep::Decided(decision) => ChatAnswer::Decided(decision),
+            FlowStep::NeedsCapital => ChatAnswer::WordNeeded,
+            FlowStep::Confirm
+            | FlowStep::WriteReason
+            | FlowStep::Edit
+            | FlowStep::DecideEach
+            | FlowStep::Unseen { .. } => ChatAnswer::NotAnAnswer,
         }
     }
 
@@ -329,7 +315,7 @@ impl ChatQuestion {
 
     /// `/deny`, with an optional text for the model.
     pub fn reject(&self, reason: Option<String>) -> Decision {
-        match self.offer.dismissal() {
+        match self.flow.offer.dismissal() {
             Decision::Reject { .. } => Decision::Reject { word: reason },
             other => other,
         }
@@ -358,21 +344,23 @@ impl ChatQuestion {
             };
         }
         match &self.ask.question {
-            Question::Choice { choices, free, .. } => {
-                let same = choices.iter().find(|choice| choice.trim().eq_ignore_ascii_case(text));
-                match same.cloned().or_else(|| free.then(|| text.to_owned())) {
-                    Some(text) if !text.is_empty() => {
-                        ChatAnswer::Decided(Decision::Answer { text })
-                    }
-                    _ => ChatAnswer::NotAnAnswer,
+            Question::Choice { free, .. } => match self.flow.offer.by_line(text) {
+                Some(QuestionChoice { pick: pick @ ChoicePick::Answer(_), .. })
+                    if text.parse::<usize>().is_err() =>
+                {
+                    self.pick(pick, is_admin)
                 }
-            }
+                _ if *free && !text.is_empty() => {
+                    ChatAnswer::Decided(self.flow.clone().write(text))
+                }
+                _ => ChatAnswer::NotAnAnswer,
+            },
             Question::Form { fields, .. } => match form_values(fields, text) {
                 Some(values) => ChatAnswer::Decided(Decision::Fill { values }),
                 None => ChatAnswer::NotAnAnswer,
             },
             Question::Plan { .. } if !text.is_empty() => {
-                ChatAnswer::Decided(Decision::Answer { text: text.to_owned() })
+                ChatAnswer::Decided(self.flow.clone().write(text))
             }
             _ => ChatAnswer::NotAnAnswer,
         }
@@ -410,7 +398,7 @@ fn form_values(fields: &[FormField], text: &str) -> Option<Vec<String>> {
         .then(|| fields.iter().zip(&lines).map(value).collect())
 }
 
-/// The choices that a chat offers, and their names in the data of a button.
+/// The choices that a chat offers besides answers, and the names of their buttons.
 const BUTTONS: &[(ChoicePick, &str)] = &[
     (ChoicePick::Run, "once"),
     (ChoicePick::Continue, "go"),

@@ -38,5 +38,5 @@ pub fn no_changes(has_unknown: bool) -> Phrase {
 fn push_change(cwd: &str, change: &Change, rows: &mut Vec<PageRow>) {
     let sum = format!("+{} -{}", change.added, change.removed);
     rows.push(PageRow::pair(relative_path(&change.path, cwd).to_owned(), sum));
-    rows.extend(diff_lines("", change).into_iter().skip(1).map(PageRow::line));
+    rows.extend(diff_lines(change).into_iter().skip(1).map(PageRow::line));
 }

@@ -1,12 +1,18 @@
 //! What a question offers, decided once for every frontend: its choices in order, what each of them
-//! does, and the care that an approval takes. A frontend shows them and reads keys or lines.
+//! does, and the care that an approval takes. [`flow`] turns answers into a verdict; a frontend shows
+//! the choices and reads keys or lines.
 
 pub mod changes;
+pub mod choices;
 pub mod commands;
+pub mod flow;
 pub mod question_lines;
 
+use choices::QuestionChoice;
+
 use avocet_core::protocol::{
-    ApprovalMode, ApprovalScope, Decision, Question, Risk, SandboxDenial, StepAction, StepQuestion,
+    ApprovalMode, ApprovalScope, Decision, Effect, Question, Risk, SandboxDenial, StepAction,
+    StepQuestion,
 };
 
 /// The word that approves high risk where lines are typed, so that no habit approves it.
@@ -36,10 +42,12 @@ pub enum ChoicePick {
     Each,
     /// Ask whether the step runs again without the sandbox.
     WithoutSandbox,
+    /// One of the answers that the model or a script offers.
+    Answer(usize),
 }
 
 impl ChoicePick {
-    /// It has effect beyond this question, so that one mistyped key must not choose it.
+    /// It has effect beyond this question.
     pub fn is_lasting(self) -> bool {
         use ChoicePick as Pick;
         matches!(
@@ -79,8 +87,17 @@ pub enum QuestionKind {
     Trust,
     /// The model proposes a plan.
     Plan,
-    /// The model asks; its own choices are in the question.
+    /// A script wants to make a call.
+    Script,
+    /// The model asks, with answers of its own.
     Model,
+}
+
+impl QuestionKind {
+    pub fn is_about_step(self) -> bool {
+        use QuestionKind as Kind;
+        matches!(self, Kind::Step | Kind::Change | Kind::Denied | Kind::Unconfined | Kind::Shell)
+    }
 }
 
 /// The care that an approval takes.
@@ -109,36 +126,16 @@ impl Severity {
 pub struct QuestionOffer {
     pub kind: QuestionKind,
     pub severity: Severity,
-    pub picks: Vec<ChoicePick>,
+    /// In the order of their rows.
+    pub choices: Vec<QuestionChoice>,
+    /// The texts of the answers that the model offers.
+    pub answers: Vec<String>,
     /// What an approval of several includes besides the subject of the question.
     pub batch: Vec<String>,
     /// The rule that a lasting approval adds.
     pub rule: Option<String>,
     /// The choice that Enter confirms until the user moves.
     pub marked: Option<ChoicePick>,
-}
-
-/// The choices of a step that the model wants to run, and whether each is offered.
-fn model_step_picks(
-    kind: QuestionKind,
-    all: bool,
-    rule: bool,
-    trust: bool,
-) -> Vec<(ChoicePick, bool)> {
-    use ChoicePick as Pick;
-    let change = kind == QuestionKind::Change;
-    vec![
-        (Pick::Reject, true),
-        (Pick::RejectWithReason, true),
-        (Pick::Stop, true),
-        (Pick::Edit, true),
-        (Pick::Run, true),
-        (Pick::All, all),
-        (Pick::AcceptEdits, rule && change),
-        (Pick::Session, rule && !change),
-        (Pick::Project, rule && !change),
-        (Pick::TrustFirst, trust),
-    ]
 }
 
 /// Whether an approval reaches nothing but the folder and what the step's own row opens: then the
@@ -156,6 +153,8 @@ fn stays_inside(asked: &StepQuestion) -> bool {
     };
     confined
         && asked.risk.can_batch_approve()
+        // What its own row sends or fetches leaves the machine.
+        && !asked.risk.effects.contains(&Effect::Network)
         && !asked.risk.is_high_risk()
         && !asked.risk.opens_sandbox()
         && !rules.any(opens)
@@ -164,71 +163,119 @@ fn stays_inside(asked: &StepQuestion) -> bool {
 impl QuestionOffer {
     pub fn new(question: &Question) -> QuestionOffer {
         use ChoicePick as Pick;
-        let mut severity = Severity::Plain;
-        let (mut batch, mut offered_rule, mut inside) = (Vec::new(), None, false);
-        // Each choice, and whether it is offered here.
-        let (kind, choices) = match question {
-            Question::Step(asked) => {
-                let StepQuestion { step, risk, rule, rest, trust, change, .. } = asked;
-                severity = Severity::of(risk);
-                inside = stays_inside(asked);
-                batch = rest.iter().map(|step| step.id.clone()).collect();
-                offered_rule = rule.clone().filter(|_| severity == Severity::Plain);
-                let rule = offered_rule.is_some();
-                let mut steps = std::iter::once(risk).chain(rest.iter().map(|step| &step.risk));
-                let all = !rest.is_empty() && steps.all(Risk::can_batch_approve);
-                let denied = rule && risk.rule == SandboxDenial::RULE;
-                match (&step.work, change) {
-                    // The user typed it: the model does not get the reason.
-                    (StepAction::Shell { .. }, _) => (
-                        QuestionKind::Shell,
-                        vec![(Pick::Reject, true), (Pick::Edit, true), (Pick::Run, true)],
-                    ),
-                    _ if denied => {
-                        (QuestionKind::Denied, DENIED_PICKS.map(|pick| (pick, true)).to_vec())
-                    }
-                    (StepAction::Exec { .. } | StepAction::Tool { .. }, change) => {
-                        let kind = match change {
-                            Some(_) => QuestionKind::Change,
-                            None if risk.runs_without_sandbox() => QuestionKind::Unconfined,
-                            None => QuestionKind::Step,
-                        };
-                        (kind, model_step_picks(kind, all, rule, trust.is_some()))
-                    }
-                }
+        let picks = match question {
+            Question::Step(asked) => return QuestionOffer::of_step(asked),
+            Question::Form { .. } => Vec::new(),
+            Question::Choice { choices, free, .. } => {
+                let answers = (0..choices.len()).map(Pick::Answer);
+                let own = free.then_some(Pick::RejectWithReason);
+                answers.chain(own).chain([Pick::Reject]).collect()
             }
-            Question::Choice { .. } | Question::Form { .. } => (QuestionKind::Model, Vec::new()),
-            Question::Plan { .. } => {
-                let all = [Pick::Continue, Pick::AcceptEdits, Pick::RejectWithReason, Pick::Reject];
-                (QuestionKind::Plan, all.map(|pick| (pick, true)).to_vec())
-            }
-            Question::ScriptCall { .. } => {
-                (QuestionKind::Model, vec![(Pick::Continue, true), (Pick::Reject, true)])
-            }
+            Question::Plan { .. } => vec![
+                Pick::Continue,
+                Pick::AcceptEdits,
+                Pick::Edit,
+                Pick::RejectWithReason,
+                Pick::Reject,
+            ],
+            Question::ScriptCall { .. } => vec![Pick::Continue, Pick::Reject],
             Question::Pieces { pieces, .. } => {
                 let mild = pieces.iter().any(|piece| !piece.risk.is_high_risk());
-                let choices = vec![(Pick::Reject, true), (Pick::Run, mild), (Pick::Each, true)];
-                (QuestionKind::Template, choices)
+                let run = mild.then_some(Pick::Run);
+                [Pick::Reject].into_iter().chain(run).chain([Pick::Each]).collect()
             }
-            Question::Pause { .. } => {
-                (QuestionKind::Pause, vec![(Pick::Stop, true), (Pick::Continue, true)])
-            }
+            Question::Pause { .. } => vec![Pick::Stop, Pick::Continue],
             Question::Trust { above, .. } => {
-                let above = (Pick::TrustAbove, above.is_some());
-                let choices =
-                    vec![(Pick::Reject, true), (Pick::Trust, true), above, (Pick::Stop, true)];
-                (QuestionKind::Trust, choices)
+                let above = above.is_some().then_some(Pick::TrustAbove);
+                [Pick::Reject, Pick::Trust].into_iter().chain(above).chain([Pick::Stop]).collect()
             }
         };
-        let picks: Vec<_> =
-            choices.into_iter().filter(|(_, offered)| *offered).map(|(pick, _)| pick).collect();
-        let marked = if inside { Some(Pick::Run) } else { picks.first().copied() };
-        QuestionOffer { kind, severity, picks, batch, rule: offered_rule, marked }
+        let kind = match question {
+            Question::Choice { .. } | Question::Form { .. } | Question::Step(_) => {
+                QuestionKind::Model
+            }
+            Question::Plan { .. } => QuestionKind::Plan,
+            Question::ScriptCall { .. } => QuestionKind::Script,
+            Question::Pieces { .. } => QuestionKind::Template,
+            Question::Pause { .. } => QuestionKind::Pause,
+            Question::Trust { .. } => QuestionKind::Trust,
+        };
+        let mut offer = QuestionOffer::with_picks(kind, Severity::Plain, &picks);
+        if let Question::Choice { choices, .. } = question {
+            offer.answers.clone_from(choices);
+        }
+        offer
+    }
+
+    /// The first of them is marked.
+    fn with_picks(kind: QuestionKind, severity: Severity, picks: &[ChoicePick]) -> QuestionOffer {
+        let choice = |pick: &ChoicePick| QuestionChoice::new(kind, severity, *pick);
+        QuestionOffer {
+            kind,
+            severity,
+            choices: picks.iter().map(choice).collect(),
+            answers: Vec::new(),
+            batch: Vec::new(),
+            rule: None,
+            marked: picks.first().copied(),
+        }
+    }
+
+    fn of_step(asked: &StepQuestion) -> QuestionOffer {
+        use ChoicePick as Pick;
+        let StepQuestion { step, risk, rest, trust, change, .. } = asked;
+        let severity = Severity::of(risk);
+        let rule = asked.rule.clone().filter(|_| severity == Severity::Plain);
+        let lasts = rule.is_some();
+        let mut steps = std::iter::once(risk).chain(rest.iter().map(|step| &step.risk));
+        let all = !rest.is_empty() && steps.all(Risk::can_batch_approve);
+        let kind = match (&step.work, change) {
+            (StepAction::Shell { .. }, _) => QuestionKind::Shell,
+            _ if lasts && risk.rule == SandboxDenial::RULE => QuestionKind::Denied,
+            (_, Some(_)) => QuestionKind::Change,
+            _ if risk.runs_without_sandbox() => QuestionKind::Unconfined,
+            _ => QuestionKind::Step,
+        };
+        let inside = stays_inside(asked) && kind != QuestionKind::Denied;
+        let (shell, denied) = (kind == QuestionKind::Shell, kind == QuestionKind::Denied);
+        let rules = lasts && !shell && kind != QuestionKind::Change;
+        // Each choice, and whether it is offered here.
+        let choices = [
+            (Pick::Run, true),
+            (Pick::All, all && !shell && !denied),
+            (Pick::AcceptEdits, lasts && kind == QuestionKind::Change),
+            (Pick::Session, rules),
+            (Pick::Project, rules && !denied),
+            (Pick::TrustFirst, trust.is_some() && !shell && !denied),
+            (Pick::WithoutSandbox, denied),
+            // The user typed a shell line: the model does not get the reason.
+            (Pick::RejectWithReason, !shell && !denied),
+            // Where yes is usual, one row says no and takes words; Esc only says no.
+            (Pick::Reject, !inside || shell),
+            (Pick::Edit, true),
+            (Pick::Stop, !shell),
+        ];
+        let offered = choices.into_iter().filter(|(_, offered)| *offered);
+        let picks: Vec<_> = offered.map(|(pick, _)| pick).collect();
+        let mut offer = QuestionOffer::with_picks(kind, severity, &picks);
+        offer.marked = Some(if inside { Pick::Run } else { Pick::Reject });
+        if !offer.offers(Pick::Reject) {
+            let no = offer.choices.iter_mut().find(|row| row.pick == Pick::RejectWithReason);
+            no.into_iter().for_each(|row| row.letter = 'n');
+        }
+        offer.batch = rest.iter().map(|step| step.id.clone()).collect();
+        offer.rule = rule;
+        offer
     }
 
     /// Whether the usual answer is yes, since what is approved stays inside the sandbox.
     pub fn is_usual(&self) -> bool {
         self.marked == Some(ChoicePick::Run)
+    }
+
+    /// Whether one mistyped key must not choose it. With a plan its mode is a part of the answer.
+    pub fn is_lasting(&self, pick: ChoicePick) -> bool {
+        pick.is_lasting() && self.kind != QuestionKind::Plan
     }
 
     pub fn effect(&self, pick: ChoicePick) -> PickEffect {
@@ -238,6 +285,9 @@ impl QuestionOffer {
             ChoicePick::Each => return PickEffect::DecideEach,
             ChoicePick::Reject => Decision::Reject { word: None },
             ChoicePick::Stop => Decision::Stop,
+            ChoicePick::Continue if self.kind == QuestionKind::Plan => {
+                Decision::AcceptPlan { mode: ApprovalMode::Ask, items: None }
+            }
             ChoicePick::Run | ChoicePick::Continue | ChoicePick::Trust => Decision::Approve,
             ChoicePick::AcceptEdits => {
                 Decision::AcceptPlan { mode: ApprovalMode::Edits, items: None }
@@ -248,6 +298,10 @@ impl QuestionOffer {
             ChoicePick::Project => Decision::Remember(ApprovalScope::Project),
             ChoicePick::TrustFirst => Decision::Trust,
             ChoicePick::WithoutSandbox => Decision::WithoutSandbox,
+            ChoicePick::Answer(at) => match self.answers.get(at) {
+                Some(text) => Decision::Answer { text: text.clone() },
+                None => Decision::Reject { word: None },
+            },
         })
     }
 
@@ -263,20 +317,11 @@ impl QuestionOffer {
             | QuestionKind::Shell
             | QuestionKind::Template
             | QuestionKind::Plan
+            | QuestionKind::Script
             | QuestionKind::Model => Decision::Reject { word: None },
         }
     }
 }
-
-/// The choices for a step that the sandbox denied something.
-const DENIED_PICKS: [ChoicePick; 6] = [
-    ChoicePick::Reject,
-    ChoicePick::Stop,
-    ChoicePick::Edit,
-    ChoicePick::Run,
-    ChoicePick::Session,
-    ChoicePick::WithoutSandbox,
-];
 
 #[cfg(test)]
 mod tests;

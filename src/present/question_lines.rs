@@ -1,13 +1,11 @@
-//! A question in lines of text: what is asked about, with everything that the screen shows, and what
-//! its choices are called.
+//! A question in lines of text: what is asked about, with everything that the screen shows.
 
-use super::{ChoicePick, QuestionKind};
 use avocet_core::i18n::{
-    LocalizedText, Phrase, common, linear as w, prompt as p, screen, script_run, session,
+    LocalizedText, Phrase, agent, common, linear as w, prompt as p, screen, script_run,
 };
 use avocet_core::protocol::{
-    Change, Question, Reason, Risk, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer,
-    UntrustedFile,
+    Change, Question, Reason, Risk, StepAction, StepQuestion, SubCommand, TemplateCommand, Tier,
+    TrustOffer, UntrustedFile, UpcomingStep,
 };
 use avocet_core::text::{escape, one_line};
 use avocet_safety::editable;
@@ -15,7 +13,9 @@ use avocet_safety::editable;
 /// The question without its choices.
 pub fn question_lines(question: &Question) -> Vec<LocalizedText> {
     match question {
-        Question::Pause { why } => vec![why.clone(), common::CONTINUE_ASK.into()],
+        Question::Pause { why } => {
+            pause_lines(why).into_iter().chain([common::CONTINUE_ASK.into()]).collect()
+        }
         Question::Step(asked) => step_question_lines(asked),
         Question::Pieces { of, cwd, pieces } => command_lines(of, cwd, pieces),
         Question::Trust { folder, above, because, found } => {
@@ -40,6 +40,13 @@ pub fn question_lines(question: &Question) -> Vec<LocalizedText> {
             vec![asks.with("text", text.as_str())]
         }
     }
+}
+
+/// Why a turn paused; of a limit, how to raise it.
+pub fn pause_lines(why: &LocalizedText) -> Vec<LocalizedText> {
+    let raise = agent::LIMIT_RAISE.with("key", "`safety.max_auto_steps_per_turn`");
+    let is_limit = why.phrase() == agent::LIMIT;
+    std::iter::once(why.clone()).chain(is_limit.then_some(raise)).collect()
 }
 
 /// All commands, each with the programs it runs and why it does more than read.
@@ -80,43 +87,6 @@ pub fn risk_phrase(risk: &Risk) -> Phrase {
     }
 }
 
-/// What a choice is called.
-pub fn pick_label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
-    use ChoicePick as Pick;
-    match (pick, kind) {
-        (Pick::Reject, QuestionKind::Template) => p::LINE_NONE,
-        (Pick::Reject, QuestionKind::Trust) => w::PICK_READ_ONLY,
-        (Pick::Reject, QuestionKind::Model) => session::SCRIPT_MAY_NOT,
-        (Pick::Reject, QuestionKind::Plan) => screen::PLAN_REFUSE,
-        (Pick::Reject, _) => common::REJECT,
-        (Pick::RejectWithReason, QuestionKind::Plan) => screen::PLAN_OTHER,
-        (Pick::RejectWithReason, _) => w::PICK_WORD,
-        (Pick::Stop, QuestionKind::Pause) => common::STOP_HERE,
-        (Pick::Stop, QuestionKind::Trust) => w::PICK_LEAVE,
-        (Pick::Stop, _) => common::STOP_TURN,
-        (Pick::Edit, _) => w::PICK_EDIT,
-        (Pick::Run, QuestionKind::Template) => p::LINE_ALL,
-        (Pick::Run, QuestionKind::Change) => w::PICK_APPLY,
-        (Pick::Run, QuestionKind::Denied) => w::PICK_AGAIN,
-        (Pick::Run, QuestionKind::Unconfined) => w::PICK_FREE,
-        (Pick::Run, _) => w::PICK_RUN,
-        (Pick::All, _) => w::PICK_ALL,
-        (Pick::Session, QuestionKind::Denied) => w::PICK_AGAIN_SESSION,
-        (Pick::Session, _) => w::PICK_SESSION,
-        (Pick::Project, _) => w::PICK_PROJECT,
-        (Pick::TrustFirst, _) => w::PICK_TRUST_FIRST,
-        (Pick::Continue, QuestionKind::Model) => session::SCRIPT_MAY,
-        (Pick::Continue, QuestionKind::Plan) => screen::PLAN_ACCEPT,
-        (Pick::Continue, _) => w::PICK_GO_ON,
-        (Pick::AcceptEdits, QuestionKind::Change) => w::PICK_APPLY_EDITS,
-        (Pick::AcceptEdits, _) => screen::PLAN_ACCEPT_EDITS,
-        (Pick::Trust, _) => w::PICK_TRUST,
-        (Pick::TrustAbove, _) => w::PICK_TRUST_ABOVE,
-        (Pick::Each, _) => p::LINE_EACH,
-        (Pick::WithoutSandbox, _) => w::PICK_WITHOUT,
-    }
-}
-
 /// The contents of a folder that is not trusted yet: named and measured, not shown.
 fn trust_question_lines(
     folder: &str,
@@ -152,33 +122,64 @@ fn untrusted_file_lines(found: &[UntrustedFile]) -> Vec<LocalizedText> {
 /// The maximum number of files listed by name.
 const LYING: usize = 12;
 
+/// What is asked about, in as few lines as it can be answered with: the command or the diff, why it
+/// asks, what confines it, and what one answer includes besides. High risk shows everything.
+pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
+    let StepQuestion { step, risk, change, .. } = asked;
+    if risk.is_high_risk() {
+        return step_question_lines(asked);
+    }
+    let mut says = vec![w::ASKS.with("n", asked.number).with("of", asked.of)];
+    match change {
+        Some(change) => says.extend(diff_lines(change)),
+        None => says.push(w::STEP.with("step", full_step(&step.work))),
+    }
+    let is_path = matches!(&step.work, StepAction::Exec { program, .. } if program.contains('/'));
+    let path = asked.resolved.iter().filter(|_| is_path);
+    says.extend(path.map(|path| w::PROGRAM.with("path", path.as_str())));
+    let elsewhere = step.cwd.iter().map(|_| w::FOLDER.with("folder", escape(&asked.cwd).text));
+    says.extend(elsewhere);
+    let (confined, reasons): (Vec<_>, Vec<_>) =
+        risk.reasons.iter().partition(|reason| reason.rule.starts_with("sandbox."));
+    let said = reasons.first().into_iter().chain(&confined);
+    says.extend(said.map(|reason| w::WHY.with("why", reason.say.clone())));
+    says.extend(asked.pieces.iter().map(piece_line));
+    says.extend(asked.rest.iter().flat_map(upcoming_lines));
+    says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
+    says
+}
+
+fn piece_line(piece: &SubCommand) -> LocalizedText {
+    let tier = LocalizedText::from(risk_phrase(&piece.risk));
+    w::PIECE.with("tier", tier).with("text", escape(&piece.text).text)
+}
+
+/// A step that an approval of all includes.
+fn upcoming_lines(ahead: &UpcomingStep) -> Vec<LocalizedText> {
+    let tier = LocalizedText::from(risk_phrase(&ahead.risk));
+    let step = match ahead.change {
+        Some(_) => ahead.work.command_line(),
+        None => full_step(&ahead.work),
+    };
+    let mut says = vec![w::BEHIND.with("tier", tier).with("step", step)];
+    says.extend(ahead.change.iter().flat_map(|change| diff_lines(change)));
+    says
+}
+
 /// What is asked about, with everything that the screen shows.
 fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     let StepQuestion { step, risk, change, .. } = asked;
     let word = if risk.is_high_risk() { w::ASKS_HIGH_RISK } else { w::ASKS };
     let mut says = vec![word.with("n", asked.number).with("of", asked.of)];
     match change {
-        Some(change) => says.extend(diff_lines(step.work.tool(), change)),
+        Some(change) => says.extend(diff_lines(change)),
         None => says.push(w::STEP.with("step", full_step(&step.work))),
     }
     says.extend(asked.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
     says.push(w::FOLDER.with("folder", escape(&asked.cwd).text));
     says.extend(risk.reasons.iter().map(reason_line));
-    for piece in &asked.pieces {
-        let tier = LocalizedText::from(risk_phrase(&piece.risk));
-        says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
-    }
-    for ahead in &asked.rest {
-        let tier = LocalizedText::from(risk_phrase(&ahead.risk));
-        let step = match ahead.change {
-            Some(_) => ahead.work.command_line(),
-            None => full_step(&ahead.work),
-        };
-        says.push(w::BEHIND.with("tier", tier).with("step", step));
-        if let Some(change) = &ahead.change {
-            says.extend(diff_lines(ahead.work.tool(), change));
-        }
-    }
+    says.extend(asked.pieces.iter().map(piece_line));
+    says.extend(asked.rest.iter().flat_map(upcoming_lines));
     let rule = asked.rule.iter().filter(|_| !risk.opens_sandbox());
     says.extend(rule.map(|rule| w::RULE.with("rule", rule.as_str())));
     says.extend(asked.rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
@@ -209,9 +210,8 @@ pub fn reason_line(reason: &Reason) -> LocalizedText {
 }
 
 /// A change, line by line, as it would be made.
-pub fn diff_lines(tool: &str, change: &Change) -> Vec<LocalizedText> {
+pub fn diff_lines(change: &Change) -> Vec<LocalizedText> {
     let head = w::CHANGE
-        .with("tool", tool)
         .with("path", escape(&change.path).text)
         .with("added", change.added)
         .with("removed", change.removed);

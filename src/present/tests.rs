@@ -56,6 +56,10 @@ fn trust(above: Option<&str>) -> QuestionOffer {
     })
 }
 
+fn picks(offer: &QuestionOffer) -> Vec<Pick> {
+    offer.choices.iter().map(|choice| choice.pick).collect()
+}
+
 fn pause() -> QuestionOffer {
     QuestionOffer::new(&Question::Pause { why: common::CONTINUE_ASK.into() })
 }
@@ -72,33 +76,34 @@ fn model_choice() -> QuestionOffer {
 }
 
 #[test]
-fn a_refusal_is_the_first_choice_of_a_step_and_everything_lasting_the_last() {
+fn a_step_offers_to_run_it_first_and_a_refusal_after_everything_that_lasts() {
     let offer = command(risk(Tier::L1), vec![upcoming("cmd_002", risk(Tier::L0))]);
-    let picks = [
-        Pick::Reject,
-        Pick::RejectWithReason,
-        Pick::Stop,
-        Pick::Edit,
+    let expected = [
         Pick::Run,
         Pick::All,
         Pick::Session,
         Pick::Project,
         Pick::TrustFirst,
+        Pick::RejectWithReason,
+        Pick::Reject,
+        Pick::Edit,
+        Pick::Stop,
     ];
     assert_eq!((offer.kind, offer.severity), (QuestionKind::Step, Severity::Plain));
-    assert_eq!(offer.picks, picks);
-    assert!(picks[..6].iter().all(|pick| !pick.is_lasting()));
-    assert!(picks[6..].iter().all(|pick| pick.is_lasting()));
+    assert_eq!(picks(&offer), expected);
+    assert_eq!(offer.marked, Some(Pick::Reject));
+    let lasting: Vec<_> = expected.into_iter().filter(|pick| offer.is_lasting(*pick)).collect();
+    assert_eq!(lasting, [Pick::Session, Pick::Project, Pick::TrustFirst]);
 }
 
 #[test]
 fn a_denied_step_offers_the_opening_once_and_for_the_session_and_a_graver_question() {
     let denied = Risk { rule: SandboxDenial::RULE.into(), ..risk(Tier::L1) };
     let offer = command(denied.clone(), vec![]);
-    let picks =
-        [Pick::Reject, Pick::Stop, Pick::Edit, Pick::Run, Pick::Session, Pick::WithoutSandbox];
+    let expected =
+        [Pick::Run, Pick::Session, Pick::WithoutSandbox, Pick::Reject, Pick::Edit, Pick::Stop];
     assert_eq!((offer.kind, offer.severity), (QuestionKind::Denied, Severity::Plain));
-    assert_eq!(offer.picks, picks);
+    assert_eq!(picks(&offer), expected);
     let decided = offer.effect(Pick::WithoutSandbox);
     assert_eq!(decided, PickEffect::Decide(Decision::WithoutSandbox));
     // Where no opening can last, as in a script, it is a step like any other.
@@ -106,12 +111,12 @@ fn a_denied_step_offers_the_opening_once_and_for_the_session_and_a_graver_questi
         panic!("a step")
     };
     let once = QuestionOffer::new(&Question::Step(StepQuestion { rule: None, ..asked }));
-    assert!(!once.picks.iter().any(|pick| [Pick::Session, Pick::WithoutSandbox].contains(pick)));
+    assert!(!once.offers(Pick::Session) && !once.offers(Pick::WithoutSandbox));
     // The graver question takes the deliberate approval, and nothing of it lasts.
     let free = command(Risk { rule: SandboxDenial::WITHOUT.into(), ..risk(Tier::L1) }, vec![]);
     assert_eq!((free.kind, free.severity), (QuestionKind::Unconfined, Severity::HighRisk));
     assert_eq!(free.marked, Some(Pick::Reject));
-    assert!(!free.picks.iter().any(|pick| [Pick::Session, Pick::Project].contains(pick)));
+    assert!(!free.offers(Pick::Session) && !free.offers(Pick::Project));
 }
 
 #[test]
@@ -120,9 +125,9 @@ fn a_high_risk_step_cannot_be_remembered_or_approved_with_others() {
         let offer = command(risk, vec![upcoming("cmd_002", super::tests::risk(Tier::L0))]);
         assert_eq!(offer.severity, Severity::HighRisk);
         for pick in [Pick::All, Pick::Session, Pick::Project] {
-            assert!(!offer.picks.contains(&pick), "{pick:?}");
+            assert!(!offer.offers(pick), "{pick:?}");
         }
-        assert!(offer.picks.contains(&Pick::Run));
+        assert!(offer.offers(Pick::Run));
     }
 }
 
@@ -138,7 +143,7 @@ fn all_is_offered_only_with_later_steps_that_can_be_approved_together() {
     ];
     for (rest, offered) in cases {
         let offer = command(risk(Tier::L1), rest.clone());
-        assert_eq!(offer.picks.contains(&Pick::All), offered, "{rest:?}");
+        assert_eq!(offer.offers(Pick::All), offered, "{rest:?}");
     }
 }
 
@@ -161,8 +166,8 @@ fn a_change_of_a_file_is_told_from_a_step_whose_change_is_unknown() {
     let offer = QuestionOffer::new(&question);
     assert_eq!((offer.kind, offer.marked), (QuestionKind::Change, Some(Pick::Run)));
     // Not a rule with the name of a tool, but the mode.
-    assert!(offer.picks.contains(&Pick::AcceptEdits));
-    assert!(!offer.picks.contains(&Pick::Session) && !offer.picks.contains(&Pick::Project));
+    assert!(offer.offers(Pick::AcceptEdits));
+    assert!(!offer.offers(Pick::Session) && !offer.offers(Pick::Project));
 }
 
 #[test]
@@ -180,7 +185,8 @@ fn yes_is_marked_only_where_the_sandbox_holds_and_nothing_is_opened() {
     let effect = |effect| Risk { effects: vec![effect], ..risk(Tier::L1) };
     let (yes, no) = (Some(Pick::Run), Some(Pick::Reject));
     assert_eq!(marked(&["npm.test", "sandbox.work"], risk(Tier::L1)), yes);
-    assert_eq!(marked(&["sandbox.work", "sandbox.network"], effect(Effect::Network)), yes);
+    assert_eq!(marked(&["sandbox.work", "sandbox.network"], risk(Tier::L1)), yes);
+    assert_eq!(marked(&["git.push", "sandbox.work"], effect(Effect::Network)), no, "it leaves");
     assert_eq!(marked(&["npm.test"], risk(Tier::L1)), no, "no sandbox");
     assert_eq!(marked(&["npm.test", "sandbox.none"], risk(Tier::L1)), no);
     assert_eq!(marked(&["sandbox.work", "sandbox.homes"], risk(Tier::L1)), no);
@@ -195,30 +201,37 @@ fn a_shell_line_of_the_user_is_only_run_edited_or_left() {
     let line = StepAction::Shell { line: "make && ls".into() };
     let offer = QuestionOffer::new(&step_question(line, risk(Tier::L1), Vec::new()));
     assert_eq!(offer.kind, QuestionKind::Shell);
-    assert_eq!(offer.picks, [Pick::Reject, Pick::Edit, Pick::Run]);
+    assert_eq!(picks(&offer), [Pick::Run, Pick::Reject, Pick::Edit]);
 }
 
 #[test]
 fn commands_of_a_template_run_together_unless_every_one_has_a_high_risk() {
-    let together = |risks: &[Risk]| templates(risks).picks.contains(&Pick::Run);
+    let together = |risks: &[Risk]| templates(risks).offers(Pick::Run);
     assert!(together(&[risk(Tier::L1), risk(Tier::L2)]));
     assert!(!together(&[risk(Tier::L2), lifted()]));
-    assert_eq!(templates(&[lifted()]).picks, [Pick::Reject, Pick::Each]);
+    assert_eq!(picks(&templates(&[lifted()])), [Pick::Reject, Pick::Each]);
 }
 
 #[test]
 fn trust_in_the_folder_above_is_offered_only_where_there_is_one() {
-    assert_eq!(trust(None).picks, [Pick::Reject, Pick::Trust, Pick::Stop]);
+    assert_eq!(picks(&trust(None)), [Pick::Reject, Pick::Trust, Pick::Stop]);
     let offer = trust(Some("/"));
-    assert_eq!(offer.picks, [Pick::Reject, Pick::Trust, Pick::TrustAbove, Pick::Stop]);
+    assert_eq!(picks(&offer), [Pick::Reject, Pick::Trust, Pick::TrustAbove, Pick::Stop]);
     assert_eq!(offer.effect(Pick::TrustAbove), PickEffect::Decide(Decision::TrustParent));
 }
 
 #[test]
 fn the_choices_of_a_question_of_the_model_are_its_own() {
-    assert_eq!((model_choice().kind, model_choice().picks.len()), (QuestionKind::Model, 0));
+    let model = model_choice();
+    assert_eq!(model.kind, QuestionKind::Model);
+    assert_eq!(picks(&model), [Pick::Answer(0), Pick::RejectWithReason, Pick::Reject]);
+    let answer = Decision::Answer { text: "a".into() };
+    assert_eq!(model.effect(Pick::Answer(0)), PickEffect::Decide(answer));
     let call = QuestionOffer::new(&Question::ScriptCall { text: "call".into() });
-    assert_eq!((call.kind, call.picks), (QuestionKind::Model, vec![Pick::Continue, Pick::Reject]));
+    assert_eq!(
+        (call.kind, picks(&call)),
+        (QuestionKind::Script, vec![Pick::Continue, Pick::Reject])
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! to the draft; one deliberate key moves the focus. A letter of a choice that begins a draft
 //! meanwhile is held: it answers nothing, and is text only if more text follows.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 
 use super::Millis;
 
@@ -80,8 +80,11 @@ pub struct QuestionGuard {
     /// Enter was pressed on what was typed as the question opened.
     entered: Option<Millis>,
     pasted: Option<Millis>,
-    /// Letters that the question had no use for, and the time of the last one.
+    /// Letters that decided nothing, and the time of the last one.
     ignored: (Vec<KeyEvent>, Millis),
+    /// The key that decided a question, until it is released, and the last one that followed it
+    /// without a pause.
+    decided: Option<(Option<KeyCode>, Millis)>,
 }
 
 impl QuestionGuard {
@@ -135,6 +138,37 @@ impl QuestionGuard {
     /// Whether a key may be part of a paste.
     pub fn is_pasting(&self, now: Millis) -> bool {
         self.pasted.is_some_and(|at| now < at.saturating_add(QUIET))
+    }
+
+    /// A question was decided, by this key.
+    pub fn record_decision(&mut self, key: Option<&KeyEvent>, now: Millis) {
+        self.decided = Some((key.map(|key| key.code), now));
+    }
+
+    pub fn key_released(&mut self) {
+        if let Some((key, _)) = &mut self.decided {
+            *key = None;
+        }
+    }
+
+    /// Whether a key is the one that decided a question, still held down.
+    pub fn repeats_decision(&mut self, key: &KeyEvent, now: Millis) -> bool {
+        let Some((decided, at)) = &mut self.decided else { return false };
+        if now >= at.saturating_add(QUIET) {
+            self.decided = None;
+            return false;
+        }
+        *at = now;
+        if *decided != Some(key.code) {
+            *decided = None;
+        }
+        decided.is_some()
+    }
+
+    /// Whether Enter belongs to a word whose first letter decided a question. Only the first one
+    /// does.
+    pub fn ends_word(&mut self, now: Millis) -> bool {
+        self.decided.take().is_some_and(|(_, at)| now < at.saturating_add(QUIET))
     }
 
     /// The letters that were ignored or held just now: the beginning of a text, if one follows.

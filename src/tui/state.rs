@@ -323,7 +323,8 @@ impl State {
         let listens =
             self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
         let pictures = self.transcript.pictures_wakeup();
-        [spinner, self.presence.confirm_quit_until, reading, told, listens, pictures]
+        let quits = self.presence.confirm_quit_until;
+        [spinner, quits, reading, told, listens, pictures, self.modals.next_wakeup()]
             .into_iter()
             .flatten()
             .min()

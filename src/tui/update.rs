@@ -44,6 +44,7 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     let mut effects = match input {
         ScreenInput::Key(key) if key.kind == KeyEventKind::Release => {
             state.modals.key_released();
+            state.guard.key_released();
             return Vec::new();
         }
         ScreenInput::Key(key) => match translate_key(state, key, at) {
@@ -129,7 +130,10 @@ fn handle_tick(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.presence.temporary_message.as_ref().is_some_and(|(_, until)| *until <= at) {
         state.presence.temporary_message = None;
     }
-    Vec::new()
+    match state.modals.take_held(at) {
+        Some(op) => asking::decide(state, op, None, at),
+        None => Vec::new(),
+    }
 }
 
 /// The built-in key for this one by the user's own keys; `None`: it does nothing.
@@ -161,6 +165,9 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
         state.presence.last_escape = None;
     }
     state.presence.should_quit_after_export = false;
+    if state.guard.repeats_decision(key, at) {
+        return Vec::new();
+    }
     let focus = focus(state, at);
     if matches!(focus, Focus::Question | Focus::Draft) {
         return asking::handle_key(state, key, focus, at);
@@ -251,7 +258,7 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect>
 
 fn apply_modal_action(state: &mut State, action: ModalAction, at: Millis) -> Vec<ScreenEffect> {
     match action {
-        ModalAction::Stay | ModalAction::Ignored | ModalAction::Unhandled => Vec::new(),
+        ModalAction::Stay | ModalAction::Undecided | ModalAction::Unhandled => Vec::new(),
         ModalAction::Close => {
             state.modals.pop();
             state.guard.restart(at);
@@ -384,6 +391,10 @@ fn stop(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.break_at_backslash() {
         return Vec::new();
+    }
+    if !state.composer.is_empty() && state.guard.ends_word(at) {
+        let say = state.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
+        return show_message(state, say, at);
     }
     let waits = !state.queue.pending().0.is_empty();
     if waits && state.composer.is_empty() && !state.activity.is_busy() {

@@ -40,6 +40,7 @@ mod modes;
 mod mutated_scripts;
 mod prompts;
 mod protocol;
+mod questions;
 mod random_input;
 mod readme;
 mod risk;

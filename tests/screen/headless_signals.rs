@@ -181,10 +181,10 @@ fn linear(bench: &TestDir, server: &Server, tree: &ProcessTree) -> Screen {
     let mut screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
     screen.wait_for("/help lists the commands");
     screen.press("go\r");
-    screen.wait_for("Type the number of a choice.");
+    screen.wait_for("[d]etails");
     // The sign that an answer is read.
     screen.wait_for_column(2);
-    screen.press("4\r");
+    screen.press("y\r");
     tree.wait_for_counts([1, 1, 1], "linear: the step runs");
     screen
 }

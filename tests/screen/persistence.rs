@@ -310,7 +310,7 @@ fn a_rewind_asks_what_to_undo_and_the_model_is_told_of_the_files() {
         screen.wait_for("Alpha.");
         screen.wait_until_gone("Esc stops");
         screen.press("change it\r");
-        screen.answer("Apply this change?", "y");
+        screen.answer("Apply this edit", "y");
         screen.wait_for("Beta.");
         screen.wait_until_gone("Esc stops");
         screen.press("/rewind 1\r");

@@ -38,12 +38,12 @@ fn input_typed_before_a_question_is_readable_does_not_answer_it() {
     screen.wait_for("quits.\n>");
     // The number stands there already when the question comes; its Enter comes long after.
     screen.press("make it\r4");
-    screen.wait_for("Type the number of a choice.\n>");
+    screen.wait_for("[d]etails\n>");
     screen.press("\r");
     screen.wait_for("not taken as an answer");
     assert!(!bench.work().join("made").exists());
     screen.wait_for("turn ends: 1.\n>");
-    screen.press("4\r");
+    screen.press("y\r");
     screen.wait_for("It is made.");
     screen.wait_for("That was a message.");
     assert!(server.requests().iter().any(|seen| seen.json().to_string().contains("\"4\"")));
@@ -89,7 +89,7 @@ fn after_the_trust_question_a_conversation_continues_and_exits_normally() {
 /// All of a pipe is one message: nothing in it was written after a question was read.
 #[test]
 fn piped_input_never_answers_a_question() {
-    for (typed, ends) in [("make it\n4\n", true), ("make it\ny\nYES\n2\nTRUST\n", false)] {
+    for (typed, ends) in [("make it\n1\n", true), ("make it\ny\nYES\n2\n2\n", false)] {
         let (bench, server) = (TestDir::new(), Server::start(asks()));
         let work = bench.work().display().to_string();
         let url = server.base_url();

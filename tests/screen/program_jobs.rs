@@ -176,8 +176,8 @@ fn the_model_of_a_later_run_reads_and_stops_a_kept_job_and_sees_no_secret_of_eit
     screen.wait_for("still runs");
     screen.press("look after it\r");
     screen.wait_for("was not started by the model");
-    screen.wait_for("Type the number of a choice.\n>");
-    screen.press("4\r");
+    screen.wait_for("[d]etails\n>");
+    screen.press("y\r");
     screen.wait_for("All done.");
     let sent = server.requests().last().unwrap().json()["messages"].to_string();
     assert!(sent.contains("begun") && sent.contains("second part"), "{sent}");
@@ -236,8 +236,8 @@ fn a_kept_job_stays_in_the_sandbox_of_its_step_when_the_program_has_ended() {
         touch(&bench, "values.txt");
         let mut screen = terminal(&bench, &server, &[]);
         screen.press("start it\r");
-        screen.wait_for("Type the number of a choice.\n>");
-        screen.press("4\r");
+        screen.wait_for("[d]etails\n>");
+        screen.press("y\r");
         screen.wait_for("All done.");
         keep_first_job(&mut screen);
         leave(screen);

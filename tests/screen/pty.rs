@@ -827,7 +827,7 @@ fn the_conversation_can_be_read_on_the_normal_screen() {
 }
 
 #[test]
-fn plain_lines_ask_by_number_and_move_no_cursor() {
+fn plain_lines_ask_and_move_no_cursor() {
     let bench = TestDir::new();
     let server =
         Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
@@ -836,11 +836,11 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
     screen.wait_for("The model is loop-1.");
     screen.press("make it\r");
     screen.wait_for("A step needs your OK, 1 of 1.");
-    screen.wait_for("Type the number of a choice.\n>");
+    screen.wait_for("[d]etails\n>");
     screen.press("maybe\r");
-    screen.wait_for("Nothing runs until you do.\n>");
+    screen.wait_for("Nothing runs until you choose one.\n>");
     assert!(!bench.work().join("made here").exists());
-    screen.press("4\r");
+    screen.press("y\r");
     screen.wait_for("It is made.");
     assert!(bench.work().join("made here").is_dir());
     assert!(!screen.raw().contains(&0x1b), "no escape sequence was written");
@@ -889,9 +889,9 @@ fn a_small_change_is_read_made_checked_and_undone() {
     let mut screen = bench.start(&["--model", &model]);
     screen.wait_for("scripted");
     screen.press("fix the total\r");
-    screen.wait_for("Apply this change?");
+    screen.wait_for("Apply this edit");
     screen.wait_for("sum()");
-    screen.answer("Apply this change?", "y");
+    screen.answer("Apply this edit", "y");
     screen.answer("Shall I stop here?", "a");
     screen.wait_for("The total is right now.");
     let after = before.replace("sum::<u64>() + 1", "sum()");

@@ -24,12 +24,6 @@ fn window(bench: &TestDir, folder: &Path, args: &[&str]) -> Screen {
     Screen::start(args, &bench.envs(), folder, (100, 50))
 }
 
-/// Waits until so many questions were asked and the last one takes an answer.
-#[track_caller]
-fn questions(screen: &Screen, count: usize) {
-    takes_a_line(screen, QUESTION, count);
-}
-
 /// Waits until `text` was printed so often, and after it the sign that a line is read.
 #[track_caller]
 fn takes_a_line(screen: &Screen, text: &str, count: usize) {
@@ -43,8 +37,8 @@ fn takes_a_line(screen: &Screen, text: &str, count: usize) {
 
 const QUESTION: &str = "Type the number of a choice.";
 
-/// What a choice that lasts says before it takes its word.
-const IN_FULL: &str = "in full to choose it";
+/// What a choice that lasts says before it is confirmed.
+const AGAIN: &str = "again confirms it";
 
 fn leave(screen: &mut Screen) {
     screen.press("\x15/exit\r");
@@ -87,10 +81,10 @@ fn rules_remembered_by_two_windows_at_once_are_all_saved() {
         screen.wait_for("/help lists the commands");
         screen.press("go\r");
         for n in 0..rounds {
-            questions(&screen, n + 1);
-            screen.press("6\r");
-            takes_a_line(&screen, IN_FULL, n + 1);
-            screen.press("REMEMBER\r");
+            takes_a_line(&screen, "[d]etails", n + 1);
+            screen.press("p\r");
+            takes_a_line(&screen, AGAIN, n + 1);
+            screen.press("p\r");
         }
         screen.wait_for("All done.");
         leave(&mut screen);
@@ -161,10 +155,10 @@ fn folders_trusted_by_two_windows_at_once_are_all_saved() {
             let folder = bench.root.path().join(format!("{name}-{n}-folder"));
             fs::create_dir(&folder).unwrap();
             let mut screen = window(&bench, &folder, &["--linear"]);
-            questions(&screen, 1);
+            takes_a_line(&screen, QUESTION, 1);
             screen.press("2\r");
-            takes_a_line(&screen, IN_FULL, 1);
-            screen.press("TRUST\r");
+            takes_a_line(&screen, AGAIN, 1);
+            screen.press("2\r");
             leave(&mut screen);
         }
     };

@@ -1,21 +1,23 @@
-//! Shows a question as numbered lines, and reads the lines that answer it.
+//! Shows a question as lines, and reads the lines that answer it.
 
-use crate::cli::shell_approval::normalize_width;
-use avocet_core::i18n::{Lang, LocalizedText, linear as w, prompt as p};
+use avocet_core::i18n::{Lang, LocalizedText, linear as w, prompt as p, screen};
 use avocet_core::protocol::{
     Ask, AskId, Change, Decision, FormField, Question, Risk, StepAction, StepQuestion,
     TemplateCommand, Tier,
 };
+use avocet_present::choices::{is_no, is_yes, normalize_width};
+use avocet_present::flow::{FlowStage, FlowStep, Press, QuestionFlow, Seen};
 use avocet_present::question_lines::{
-    command_line, diff_lines, full_step, pick_label, question_lines, reason_line, risk_phrase,
+    command_line, diff_lines, full_step, question_lines, reason_line, risk_phrase,
+    step_summary_lines,
 };
-use avocet_present::{ChoicePick, PickEffect, QuestionKind, QuestionOffer, Severity, YES};
+use avocet_present::{ChoicePick, Severity, YES};
 use avocet_safety::editable::{self, EditableForm};
 
 #[derive(Debug)]
 pub struct PlainQuestion {
     ask: Ask,
-    offer: QuestionOffer,
+    flow: QuestionFlow,
     stage: AnswerStage,
     lang: Lang,
 }
@@ -23,18 +25,14 @@ pub struct PlainQuestion {
 /// What the next line is read as.
 #[derive(Debug)]
 enum AnswerStage {
-    /// The number of a choice.
+    /// An answer of the flow: a choice, its confirmation, or a message to the model.
     Choosing,
-    /// A message to the model.
-    WritingReason,
     /// The changed step to run instead.
     Changing,
     /// A changed step that waits for its verdict.
     AwaitingVerdict(StepAction),
     /// A yes or no to a changed step that has its verdict.
     ConfirmingChange { work: StepAction, grave: bool },
-    /// The word that confirms remembering or trusting.
-    Confirming(ChoicePick),
     /// A yes or no to one of the shell commands; `run`: the ids of the approved ones before it.
     DecidingCommand { at: usize, run: Vec<String> },
     /// The values of a form, so far.
@@ -57,23 +55,18 @@ pub enum ParsedLine {
 
 impl PlainQuestion {
     pub fn new(ask: Ask, lang: Lang) -> PlainQuestion {
-        let mut offer = QuestionOffer::new(&ask.question);
+        let mut flow = QuestionFlow::new(&ask.question);
         // A line of text cannot show every step so that it could be typed again.
         let editable = match &ask.question {
             Question::Step(StepQuestion { step, .. }) => editable::to_line(&step.work).is_some(),
             _ => false,
         };
-        offer.picks.retain(|pick| editable || *pick != ChoicePick::Edit);
-        offer.picks.sort_by_key(|pick| match pick {
-            ChoicePick::Edit => 1,
-            ChoicePick::TrustFirst => 2,
-            _ => 0,
-        });
+        flow.offer.choices.retain(|choice| editable || choice.pick != ChoicePick::Edit);
         let stage = match &ask.question {
             Question::Form { .. } => AnswerStage::Filling(Vec::new()),
             _ => AnswerStage::Choosing,
         };
-        PlainQuestion { ask, offer, stage, lang }
+        PlainQuestion { ask, flow, stage, lang }
     }
 
     pub fn id(&self) -> AskId {
@@ -86,23 +79,41 @@ impl PlainQuestion {
         if let Question::Choice { choices, free, .. } = question {
             return model_question_lines(question, choices, *free);
         }
-        let mut says = question_lines(question);
+        let mut says = match question {
+            Question::Step(asked) => step_summary_lines(asked),
+            _ => question_lines(question),
+        };
         if let Question::Form { fields, .. } = question {
             says.push(w::HOW_FORM.into());
             says.extend(self.first_unfilled(fields).map(|field| field_prompt(field, self.lang)));
             return says;
         }
-        for (at, pick) in self.offer.picks.iter().enumerate() {
-            let label = LocalizedText::from(pick_label(self.offer.kind, *pick));
-            says.push(w::CHOICE.with("n", at + 1).with("choice", label));
-        }
-        let how = match (self.is_high_risk(), self.is_trust()) {
-            (true, _) => w::HOW_GRAVE,
-            (false, true) => w::HOW_TRUST,
-            (false, false) => w::HOW,
-        };
-        says.push(how.into());
+        says.extend(self.choice_lines());
         says
+    }
+
+    /// How it is answered: the words of a step in one line, else a numbered list.
+    fn choice_lines(&self) -> Vec<LocalizedText> {
+        let offer = &self.flow.offer;
+        if !offer.kind.is_about_step() {
+            let mut says: Vec<LocalizedText> = Vec::new();
+            for (at, choice) in offer.rows().enumerate() {
+                // One after the other: no line can mark them.
+                let each = choice.pick == ChoicePick::Each;
+                let label = if each { p::LINE_EACH } else { choice.label };
+                let label = offer.named(choice, label);
+                says.push(w::CHOICE.with("n", at + 1).with("choice", label));
+            }
+            says.push(if self.is_trust() { w::HOW_TRUST } else { w::HOW }.into());
+            return says;
+        }
+        let grave = self.is_high_risk();
+        let shown = offer.choices.iter().filter(|choice| !grave || choice.pick != ChoicePick::Run);
+        let words = shown.filter_map(|choice| choice.bracketed(offer.kind));
+        let words = words.chain((!grave).then(|| w::WORD_DETAILS.into()));
+        let words: Vec<String> = words.map(|word| word.text(self.lang)).collect();
+        let line = w::ANSWERS.with("choices", words.join(screen::ASK_COMMA.text(self.lang)));
+        std::iter::once(line).chain(grave.then(|| w::HOW_GRAVE.into())).collect()
     }
 
     pub fn answer(&mut self, typed: &str) -> ParsedLine {
@@ -110,12 +121,7 @@ impl PlainQuestion {
         match std::mem::replace(&mut self.stage, AnswerStage::Choosing) {
             AnswerStage::Choosing => {}
             AnswerStage::Filling(values) => return self.fill(values, typed),
-            AnswerStage::WritingReason => {
-                let word = Some(typed.to_owned()).filter(|word| !word.is_empty());
-                return ParsedLine::Decided(Decision::Reject { word });
-            }
             AnswerStage::DecidingCommand { at, run } => return self.decide_command(at, run, typed),
-            AnswerStage::Confirming(pick) => return self.confirm_lasting(pick, typed),
             AnswerStage::Changing => return self.read_change(typed),
             AnswerStage::AwaitingVerdict(work) => {
                 self.stage = AnswerStage::AwaitingVerdict(work);
@@ -125,28 +131,49 @@ impl PlainQuestion {
                 return self.confirm_change(work, grave, typed);
             }
         }
+        let asks_freely = matches!(self.ask.question, Question::Choice { .. });
+        match self.flow.stage() {
+            FlowStage::WritingReason if !asks_freely => {
+                return ParsedLine::Decided(self.flow.write(typed));
+            }
+            FlowStage::Confirming => return self.confirm_lasting(typed),
+            _ => {}
+        }
         if typed.starts_with('/') {
             return ParsedLine::Command;
         }
-        if let Question::Choice { choices, free, .. } = &self.ask.question {
-            return parse_choice(typed, choices, *free);
+        if let Question::Choice { free, .. } = &self.ask.question {
+            let free = *free;
+            return self.answer_model(typed, free);
         }
         if typed.is_empty() && self.is_trust() {
-            return ParsedLine::Decided(Decision::Dismiss);
+            return ParsedLine::Decided(self.flow.dismiss());
         }
         if typed == YES && self.is_high_risk() {
-            return ParsedLine::Decided(Decision::Approve);
+            return self.apply(ChoicePick::Run, Press::Letter);
         }
-        match self.choice_by_number(typed) {
-            Some(ChoicePick::Run) if self.is_high_risk() => {
-                ParsedLine::AskAgain(w::NEEDS_YES.into())
+        let is_details = ["d", "details", "详情"].contains(&normalize_width(typed).as_str());
+        match self.flow.offer.by_line(typed) {
+            Some(choice) => self.apply(choice.pick, Press::Other),
+            None if is_details && self.step_action().is_some() => {
+                let mut says = question_lines(&self.ask.question);
+                says.extend(self.choice_lines());
+                ParsedLine::Lines(says)
             }
-            Some(pick) if let Some(word) = confirmation_word(self.offer.kind, pick) => {
-                self.stage = AnswerStage::Confirming(pick);
-                ParsedLine::AskAgain(w::CONFIRM.with("word", word))
-            }
-            Some(pick) => self.apply(pick),
             None => ParsedLine::AskAgain(w::NO_CHOICE.into()),
+        }
+    }
+
+    /// The answer to a question of the model: one of its own by number or text, 0 for none, or any
+    /// other text where it takes one.
+    fn answer_model(&mut self, typed: &str, free: bool) -> ParsedLine {
+        if parse_number(typed) == Some(0) {
+            return ParsedLine::Decided(self.flow.dismiss());
+        }
+        match self.flow.offer.by_line(typed).map(|choice| choice.pick) {
+            Some(pick @ ChoicePick::Answer(_)) => self.apply(pick, Press::Other),
+            _ if free && !typed.is_empty() => ParsedLine::Decided(self.flow.write(typed)),
+            _ => ParsedLine::AskAgain(w::NO_CHOICE.into()),
         }
     }
 
@@ -190,25 +217,42 @@ impl PlainQuestion {
         matches!(self.ask.question, Question::Trust { .. })
     }
 
-    fn apply(&mut self, pick: ChoicePick) -> ParsedLine {
-        match self.offer.effect(pick) {
-            PickEffect::Decide(decision) => ParsedLine::Decided(decision),
-            PickEffect::DecideEach => self.ask_next_command(0, Vec::new()),
-            PickEffect::Edit => self.start_change(),
-            PickEffect::WriteReason => {
-                self.stage = AnswerStage::WritingReason;
-                ParsedLine::AskAgain(w::WORD.into())
+    fn apply(&mut self, pick: ChoicePick, by: Press) -> ParsedLine {
+        match self.flow.choose(pick, by, Seen::All) {
+            FlowStep::Decided(decision) => ParsedLine::Decided(decision),
+            FlowStep::DecideEach => self.ask_next_command(0, Vec::new()),
+            FlowStep::Edit => self.start_change(),
+            FlowStep::WriteReason => ParsedLine::AskAgain(w::WORD.into()),
+            FlowStep::NeedsCapital => ParsedLine::AskAgain(w::NEEDS_YES.into()),
+            FlowStep::Confirm => {
+                let mut says = Vec::new();
+                if let Question::Step(StepQuestion {
+                    rule: Some(rule), rule_covers, change, ..
+                }) = &self.ask.question
+                    && change.is_none()
+                    && matches!(pick, ChoicePick::Session | ChoicePick::Project)
+                {
+                    says.push(w::RULE.with("rule", rule.as_str()));
+                    let covers = rule_covers.iter();
+                    says.extend(covers.map(|say| w::RULE_COVERS.with("say", say.clone())));
+                }
+                says.push(w::CONFIRM.into());
+                ParsedLine::Lines(says)
             }
+            FlowStep::Unseen { .. } => ParsedLine::Lines(self.lines()),
         }
     }
 
-    /// Any other text goes back to the choices.
-    fn confirm_lasting(&mut self, pick: ChoicePick, typed: &str) -> ParsedLine {
-        let word = confirmation_word(self.offer.kind, pick);
-        if word.is_some_and(|word| normalize_width(typed).eq_ignore_ascii_case(word)) {
-            self.apply(pick)
-        } else {
-            ParsedLine::Lines(self.lines())
+    /// A lasting choice is confirmed by the same answer, or a yes; any other goes back.
+    fn confirm_lasting(&mut self, typed: &str) -> ParsedLine {
+        let marked = self.flow.marked().map(|choice| choice.pick);
+        let again = self.flow.offer.by_line(typed).map(|choice| choice.pick);
+        match marked.filter(|marked| Some(*marked) == again || is_yes(typed)) {
+            Some(pick) => self.apply(pick, Press::Confirm),
+            None => {
+                self.flow.reset();
+                ParsedLine::Lines(self.lines())
+            }
         }
     }
 
@@ -245,11 +289,13 @@ impl PlainQuestion {
     /// Reads the typed step; an empty line, or the same step, goes back.
     fn read_change(&mut self, typed: &str) -> ParsedLine {
         let Some(work) = self.step_action() else { return ParsedLine::Lines(self.lines()) };
-        if typed.is_empty() {
+        let parsed = EditableForm::from_action(work).parse(typed);
+        let is_same = parsed.as_ref().is_ok_and(|now| now == work);
+        if typed.is_empty() || is_same {
+            self.flow.back();
             return ParsedLine::Lines(self.lines());
         }
-        match EditableForm::from_action(work).parse(typed) {
-            Ok(now) if now == *work => ParsedLine::Lines(self.lines()),
+        match parsed {
             Ok(now) => {
                 self.stage = AnswerStage::AwaitingVerdict(now.clone());
                 ParsedLine::PreviewRisk(now)
@@ -275,7 +321,7 @@ impl PlainQuestion {
         let step = w::EDITED.with("tier", tier).with("step", full_step(work));
         let mut says = vec![step];
         if let Some(change) = change {
-            says.extend(diff_lines(work.tool(), change));
+            says.extend(diff_lines(change));
         }
         says.extend(risk.reasons.iter().map(reason_line));
         let (doing, how) = match (risk.tier, risk.is_high_risk()) {
@@ -291,15 +337,16 @@ impl PlainQuestion {
     }
 
     fn confirm_change(&mut self, work: StepAction, grave: bool, typed: &str) -> ParsedLine {
-        match (parse_number(typed), grave) {
-            (Some(1), _) => ParsedLine::Lines(self.lines()),
-            (Some(2), false) => ParsedLine::Decided(Decision::Edit(work)),
-            _ if grave && typed == YES => ParsedLine::Decided(Decision::Edit(work)),
-            _ => {
-                self.stage = AnswerStage::ConfirmingChange { work, grave };
-                ParsedLine::AskAgain(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
-            }
+        let severity = if grave { Severity::HighRisk } else { Severity::Plain };
+        if severity.is_confirmed(typed, is_yes(typed)) {
+            return ParsedLine::Decided(self.flow.edit(work));
         }
+        if is_no(typed) {
+            self.flow.back();
+            return ParsedLine::Lines(self.lines());
+        }
+        self.stage = AnswerStage::ConfirmingChange { work, grave };
+        ParsedLine::AskAgain(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
     }
 
     fn template_commands(&self) -> &[TemplateCommand] {
@@ -334,10 +381,9 @@ impl PlainQuestion {
         let Some(piece) = self.template_commands().get(at) else {
             return self.ask_next_command(at, run);
         };
-        let usual = parse_number(typed) == Some(2);
-        if Severity::of(&piece.risk).is_confirmed(typed, usual) {
+        if Severity::of(&piece.risk).is_confirmed(typed, is_yes(typed)) {
             run.push(piece.id.clone());
-        } else if parse_number(typed) != Some(1) {
+        } else if !is_no(typed) {
             let say = if piece.is_high_risk() { w::NEEDS_YES } else { w::NO_CHOICE };
             self.stage = AnswerStage::DecidingCommand { at, run };
             return ParsedLine::AskAgain(say.into());
@@ -345,34 +391,14 @@ impl PlainQuestion {
         self.ask_next_command(at + 1, run)
     }
 
-    /// The choice with this number.
-    fn choice_by_number(&self, typed: &str) -> Option<ChoicePick> {
-        self.offer.picks.get(parse_number(typed)?.checked_sub(1)?).copied()
-    }
-
     fn is_high_risk(&self) -> bool {
-        self.offer.severity == Severity::HighRisk
+        self.flow.offer.severity == Severity::HighRisk
     }
 }
-
-/// The words that the user must type in full to remember and to trust.
-const REMEMBER: &str = "REMEMBER";
-const TRUST: &str = "TRUST";
 
 /// Parses a number; digits of any width count.
 fn parse_number(typed: &str) -> Option<usize> {
     normalize_width(typed).parse().ok()
-}
-
-/// The word that confirms a choice that lasts beyond this question: a mistyped number must not.
-fn confirmation_word(kind: QuestionKind, pick: ChoicePick) -> Option<&'static str> {
-    let word = match pick {
-        // The mode is a part of the plan's answer.
-        ChoicePick::AcceptEdits if kind == QuestionKind::Plan => return None,
-        ChoicePick::AcceptEdits | ChoicePick::Session | ChoicePick::Project => REMEMBER,
-        _ => TRUST,
-    };
-    pick.is_lasting().then_some(word)
 }
 
 /// What is asked for one value of a form.
@@ -385,19 +411,6 @@ fn field_prompt(field: &FormField, lang: Lang) -> LocalizedText {
     match &field.default {
         Some(default) => w::FIELD_ASK_DEFAULT.with("field", line).with("default", default.as_str()),
         None => line,
-    }
-}
-
-fn parse_choice(typed: &str, choices: &[String], free: bool) -> ParsedLine {
-    let number = typed.parse::<usize>().ok();
-    let picked = number.and_then(|n| n.checked_sub(1)).and_then(|at| choices.get(at));
-    match (number, picked) {
-        (Some(0), _) => ParsedLine::Decided(Decision::Reject { word: None }),
-        (_, Some(text)) => ParsedLine::Decided(Decision::Answer { text: text.clone() }),
-        (_, None) if free && !typed.is_empty() => {
-            ParsedLine::Decided(Decision::Answer { text: typed.to_owned() })
-        }
-        (_, None) => ParsedLine::AskAgain(w::NO_CHOICE.into()),
     }
 }
 

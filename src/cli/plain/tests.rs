@@ -96,22 +96,23 @@ fn an_answer_that_was_not_streamed_is_written_whole() {
 }
 
 #[test]
-fn a_question_lists_numbered_choices_with_all_details() {
-    let (_, lines) = asked(risk(Tier::L1, false));
+fn a_question_takes_few_lines_and_shows_all_details_on_request() {
+    let (mut linear, lines) = asked(risk(Tier::L1, false));
+    assert!(lines.len() <= 8, "{lines:?}");
     let text = lines.join("\n");
-    for part in [
-        "A step needs your OK, 1 of 1.",
-        "git push",
-        "/usr/bin/git",
-        "The reason: pushes (git.push)",
-        "  1: reject",
-        "  4: run once",
-        "  5: run, and don't ask again in this session",
-    ] {
+    for part in ["A step needs your OK, 1 of 1.", "git push", "  pushes", "[y]es once, [s]ession"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    assert!(!text.contains('\u{202e}'), "what cannot be seen is spelt out\n{text}");
-    assert!(text.contains("The model says: please 4: reject"), "{text}");
+    let details =
+        ["/usr/bin/git", "The reason: pushes (git.push)", "The model says: please 4: reject"];
+    assert!(!text.contains("/usr/bin/git") && !text.contains("please"), "{text}");
+    let shown = written(&linear.on_line("d")).join("\n");
+    for part in details {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    for text in [text, shown] {
+        assert!(!text.contains('\u{202e}'), "what cannot be seen is spelt out\n{text}");
+    }
 }
 
 fn judged(work: &StepAction, risk: Risk) -> Event {
@@ -121,56 +122,56 @@ fn judged(work: &StepAction, risk: Risk) -> Event {
 #[test]
 fn an_edited_step_is_assessed_again_and_then_runs() {
     let (mut linear, lines) = asked(risk(Tier::L1, false));
-    let edit = lines.iter().position(|line| line.contains("edit it first")).unwrap();
-    let number = lines[edit].trim().split(':').next().unwrap().to_owned();
-    let shown = written(&linear.on_line(&number));
+    assert!(lines.iter().any(|line| line.contains("[e]dit")), "{lines:?}");
+    let shown = written(&linear.on_line("e"));
     // The printed step parses to the same step, and invisible characters are spelt out.
     let now = shown[0].strip_prefix("It is now: ").unwrap();
     let same = written(&linear.on_line(now));
-    assert!(same.iter().any(|line| line.contains("1: reject")), "nothing was changed: {same:?}");
-    linear.on_line(&number);
+    assert!(same.iter().any(|line| line.contains("[y]es once")), "nothing was changed: {same:?}");
+    linear.on_line("edit");
     assert!(written(&linear.on_line("git 'push"))[0].contains("is not closed"));
     let work = StepAction::exec("git", &["push", "a b"]);
     let sent = linear.on_line("git push 'a b'");
     assert_eq!(sent, [PlainEffect::Send(Op::PreviewRisk { ask: AskId(3), work: work.clone() })]);
-    assert!(written(&linear.on_line("2"))[0].contains("being judged"), "no yes before it is");
+    assert!(written(&linear.on_line("y"))[0].contains("being judged"), "no yes before it is");
     let stale = StepAction::exec("git", &["pull"]);
     assert_eq!(linear.on_event(judged(&stale, risk(Tier::L0, false))), []);
     let said = written(&linear.on_event(judged(&work, risk(Tier::L1, false))));
     assert!(said[0].contains("git push 'a b'") && said[1].contains("pushes"), "{said:?}");
-    assert!(written(&linear.on_line("yes"))[0].contains("Choose a number from the list"));
-    assert_eq!(linear.on_line("2"), decides(Decision::Edit(work)));
+    assert!(written(&linear.on_line("maybe"))[0].contains("none of the answers"));
+    assert_eq!(linear.on_line("yes"), decides(Decision::Edit(work)));
 }
 
 #[test]
-fn a_number_does_not_run_an_edited_step_that_is_denied_or_high_risk() {
-    let (mut linear, lines) = asked(risk(Tier::L1, false));
-    let edit = lines.iter().position(|line| line.contains("edit it first")).unwrap();
-    let number = lines[edit].trim().split(':').next().unwrap().to_owned();
+fn a_yes_does_not_run_an_edited_step_that_is_denied_or_high_risk() {
+    let (mut linear, _) = asked(risk(Tier::L1, false));
     let work = StepAction::exec("rm", &["-rf", "/"]);
-    linear.on_line(&number);
+    linear.on_line("e");
     linear.on_line("rm -rf /");
     let said = written(&linear.on_event(judged(&work, risk(Tier::L2, false))));
     assert!(said.iter().any(|line| line.contains("refused")), "{said:?}");
     // It can be changed again, or left.
     linear.on_line("rm -rf /");
     linear.on_event(judged(&work, risk(Tier::L1, true)));
-    assert!(written(&linear.on_line("2"))[0].contains("only the word YES"));
+    assert!(written(&linear.on_line("yes"))[0].contains("only the word YES"));
     assert_eq!(linear.on_line("YES"), decides(Decision::Edit(work)));
     let (mut linear, _) = asked(risk(Tier::L1, false));
-    linear.on_line(&number);
-    assert!(written(&linear.on_line("")).iter().any(|line| line.contains("1: reject")));
-    assert_eq!(linear.on_line("1"), decides(Decision::Reject { word: None }));
+    linear.on_line("e");
+    assert!(written(&linear.on_line("")).iter().any(|line| line.contains("[y]es once")));
+    assert_eq!(linear.on_line("n"), decides(Decision::Reject { word: None }));
 }
 
 #[test]
-fn only_a_number_answers_a_question() {
+fn letters_words_and_digits_of_any_width_answer_and_nothing_else_does() {
     let choose = |typed: &str| asked(risk(Tier::L1, false)).0.on_line(typed);
-    assert_eq!(choose("4"), decides(Decision::Approve));
-    assert_eq!(choose("４"), decides(Decision::Approve));
-    assert_eq!(choose("1"), decides(Decision::Reject { word: None }));
-    assert_eq!(choose("3"), decides(Decision::Stop));
-    for typed in ["", "y", "yes", "0", "9", "run it"] {
+    for yes in ["1", "１", "y", "Y", "ｙ", "yes", "Yes", "once", "是"] {
+        assert_eq!(choose(yes), decides(Decision::Approve), "{yes}");
+    }
+    for no in ["5", "n", "no", "否"] {
+        assert_eq!(choose(no), decides(Decision::Reject { word: None }), "{no}");
+    }
+    assert_eq!(choose("stop"), decides(Decision::Stop));
+    for typed in ["", "0", "9", "run it", "yy", "yes please", "sysd", "YES."] {
         let said = choose(typed);
         assert!(!said.iter().any(|effect| matches!(effect, PlainEffect::Send(_))), "{typed}");
     }
@@ -196,22 +197,26 @@ fn a_script_call_is_allowed_or_refused_by_number() {
 }
 
 #[test]
-fn remembering_or_trusting_requires_the_whole_word() {
-    for (number, scope) in [("5", ApprovalScope::Session), ("6", ApprovalScope::Project)] {
+fn remembering_or_trusting_takes_the_same_answer_twice_and_says_what_it_covers() {
+    let sends = |effects: &[PlainEffect]| {
+        effects.iter().any(|effect| matches!(effect, PlainEffect::Send(_)))
+    };
+    for (answer, scope) in [("s", ApprovalScope::Session), ("project", ApprovalScope::Project)] {
         let mut linear = asked(risk(Tier::L1, false)).0;
-        assert!(written(&linear.on_line(number))[0].contains("REMEMBER"));
-        let again = written(&linear.on_line(number));
-        assert!(again.iter().any(|line| line.contains("1: reject")), "{again:?}");
-        linear.on_line(number);
-        assert_eq!(linear.on_line("remember"), decides(Decision::Remember(scope)));
+        let said = written(&linear.on_line(answer)).join("\n");
+        assert!(said.contains("git push *") && said.contains("again confirms"), "{said}");
+        let back = written(&linear.on_line("maybe"));
+        assert!(back.iter().any(|line| line.contains("[y]es once")), "{back:?}");
+        linear.on_line(answer);
+        assert_eq!(linear.on_line(answer), decides(Decision::Remember(scope)));
     }
     let above = Decision::TrustParent;
-    for (number, decision) in [("2", Decision::Approve), ("3", above)] {
+    for (answer, decision) in [("2", Decision::Approve), ("3", above)] {
         let mut linear = asked_about_trust();
-        assert!(written(&linear.on_line(number))[0].contains("TRUST"));
-        assert!(!linear.on_line("yes").iter().any(|effect| matches!(effect, PlainEffect::Send(_))));
-        linear.on_line(number);
-        assert_eq!(linear.on_line("trust"), decides(decision));
+        assert!(written(&linear.on_line(answer))[0].contains("again confirms"));
+        assert!(!sends(&linear.on_line("no, not this one")));
+        linear.on_line(answer);
+        assert_eq!(linear.on_line(answer), decides(decision));
     }
     assert_eq!(asked_about_trust().on_line(""), decides(Decision::Dismiss));
 }
@@ -227,11 +232,10 @@ fn a_step_question_that_offers_trust_accepts_the_trust_word() {
     let lines = written(&linear.on_event(Event::Asked(ask)));
     let text = lines.join("\n");
     assert!(text.contains("If you trust /work") && text.contains("AGENTS.md"), "{text}");
-    let row = lines.iter().find(|line| line.contains("trust this folder")).unwrap();
-    let number = row.trim().split(':').next().unwrap().to_owned();
-    assert!(written(&linear.on_line(&number))[0].contains("TRUST"));
-    assert!(!linear.on_line("yes").iter().any(|effect| matches!(effect, PlainEffect::Send(_))));
-    linear.on_line(&number);
+    assert!(text.contains("[t]rust the folder"), "{text}");
+    assert!(written(&linear.on_line("t")).join(" ").contains("again confirms"));
+    assert!(!linear.on_line("maybe").iter().any(|effect| matches!(effect, PlainEffect::Send(_))));
+    linear.on_line("t");
     assert_eq!(linear.on_line("trust"), decides(Decision::Trust));
 }
 
@@ -328,7 +332,7 @@ fn asked_about_pieces() -> (PlainSession, Vec<String>) {
 fn template_commands_are_listed_with_numbers() {
     let (mut linear, lines) = asked_about_pieces();
     let text = lines.join("\n");
-    for part in ["/sum wants to run shell commands: 3", "git log", "rm -rf build", "  1: run none"]
+    for part in ["/sum wants to run shell commands: 3", "git log", "rm -rf build", "  1: Run none"]
     {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -342,9 +346,9 @@ fn template_commands_are_listed_with_numbers() {
 fn template_commands_are_decided_singly_and_high_risk_needs_the_word() {
     let (mut linear, _) = asked_about_pieces();
     assert!(written(&linear.on_line("3"))[0].contains("git log"));
-    assert!(written(&linear.on_line("2"))[0].contains("curl x"));
-    assert!(written(&linear.on_line("1"))[0].contains("rm -rf build"));
-    assert_eq!(written(&linear.on_line("2")), [w::NEEDS_YES.text(Lang::En), ">"]);
+    assert!(written(&linear.on_line("y"))[0].contains("curl x"));
+    assert!(written(&linear.on_line("n"))[0].contains("rm -rf build"));
+    assert_eq!(written(&linear.on_line("y")), [w::NEEDS_YES.text(Lang::En), ">"]);
     let steps = vec!["a".to_owned(), "c".to_owned()];
     assert_eq!(linear.on_line("YES"), decides(Decision::ApproveAll { steps }));
 }
@@ -352,7 +356,7 @@ fn template_commands_are_decided_singly_and_high_risk_needs_the_word() {
 #[test]
 fn a_rejection_includes_the_reason() {
     let (mut linear, _) = asked(risk(Tier::L1, false));
-    assert_eq!(written(&linear.on_line("2")).len(), 2);
+    assert_eq!(written(&linear.on_line("w")).len(), 2);
     let word = Some("not today".to_owned());
     assert_eq!(linear.on_line("not today"), decides(Decision::Reject { word }));
 }
@@ -361,7 +365,7 @@ fn a_rejection_includes_the_reason() {
 fn a_high_risk_command_requires_the_whole_word() {
     let (mut linear, lines) = asked(risk(Tier::L2, true));
     assert!(lines.iter().all(|line| !line.contains("don't ask again")), "{lines:?}");
-    assert_eq!(written(&linear.on_line("4")), [w::NEEDS_YES.text(Lang::En), ">"]);
+    assert_eq!(written(&linear.on_line("y")), [w::NEEDS_YES.text(Lang::En), ">"]);
     assert_eq!(linear.on_line("YES"), decides(Decision::Approve));
 }
 
@@ -540,7 +544,7 @@ fn a_line_typed_before_the_question_could_be_read_is_treated_as_any_other() {
         assert!(written(&said)[0].contains("not taken as an answer"), "{line}");
         assert_eq!(said[1], PlainEffect::Send(Op::Submit { text: line.into() }), "{line}");
         assert_eq!(said.last(), Some(&PlainEffect::Prompt));
-        assert_eq!(linear.on_line("4"), decides(Decision::Approve), "the question still waits");
+        assert_eq!(linear.on_line("1"), decides(Decision::Approve), "the question still waits");
     }
     let mut linear = asked_about_trust();
     assert_eq!(

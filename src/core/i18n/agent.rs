@@ -1,6 +1,7 @@
 //! Sentences of `agent`: limits, results and errors of a turn.
 
 words! { "agent":
+    LIMIT_RAISE: "{key} in the settings raises it.", "可在设置中调高 {key}。";
     LIMIT: "This turn has reached its step limit ({n}).", "本轮已达到步数上限（{n} 步）。";
     TURN_COST: "This turn has cost {spent}; `{key}` allows {most}.", "本轮已花费 {spent}，`{key}` 允许 {most}。";
     TURN_TOKENS: "This turn has used {spent} tokens; `{key}` allows {most}.", "本轮已用 {spent} 个词元，`{key}` 允许 {most}。";

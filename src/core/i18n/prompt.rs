@@ -35,11 +35,10 @@ words! { "prompt":
     // The same in plain mode.
     LINE_PIECES: "{of} wants to run shell commands: {n}. Their output becomes part of your message.", "{of} 要运行 shell 命令：{n} 条，其输出会成为消息的一部分。";
     LINE_PIECE: "  {n}, {tier}: {line}", "  {n}，{tier}：{line}";
-    LINE_PIECE_NOW: "Command {n}, {tier}: {line}. Type 1 to skip it, 2 to run it.", "第 {n} 条，{tier}：{line}。输入 1 不运行，输入 2 运行。";
-    LINE_PIECE_GRAVE: "Command {n}, {tier}: {line}. Type 1 to skip it; only the word YES runs it.", "第 {n} 条，{tier}：{line}。输入 1 不运行；只有输入 YES 才会运行。";
-    LINE_NONE: "run none of them and send nothing", "都不运行，也不发送";
-    LINE_ALL: "run all except the high-risk ones", "运行所有非高风险的命令";
-    LINE_EACH: "decide one by one", "逐条决定";
+    LINE_PIECE_NOW: "Command {n}, {tier}: {line}. Run it? [y/n]", "第 {n} 条，{tier}：{line}。运行吗？[y/n]";
+    LINE_PIECE_GRAVE: "Command {n}, {tier}: {line}. Only the word YES runs it; n skips it.", "第 {n} 条，{tier}：{line}。只有输入 YES 才会运行；输入 n 跳过。";
+    LINE_ALL: "Run all except the high-risk ones", "运行所有非高风险的命令";
+    LINE_EACH: "Decide one by one", "逐条决定";
     LINE_ATTACHED: "Attached {name}: {size}.", "已附上 {name}：{size}。";
     // Without a screen.
     TOLD_PIECE_SAFE: "{of} runs in the shell, {tier}: {line}", "{of} 要在 shell 中运行，{tier}：{line}";

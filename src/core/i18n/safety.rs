@@ -169,7 +169,7 @@ words! { "safety":
     ARG_HIDDEN: "An argument contains characters that are invisible or change how text is read.", "有参数含有不可见或会改变阅读方式的字符。";
 
     // Shell lines.
-    SHELL_STRING: "The arguments contain a shell line.", "参数中含有一行 shell 命令。";
+    SHELL_STRING: "Its argument is a shell line, which can run any command.", "其参数是一行 shell 命令，可以运行任何命令。";
     SHELL_PIECE_ASKS: "`{piece}`: {why}", "`{piece}`：{why}";
     SHELL_PIECE: "A part of a shell line.", "shell 命令行的一部分。";
     SHELL_EMPTY: "There is no command in this line.", "这一行没有命令。";

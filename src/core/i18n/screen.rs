@@ -9,6 +9,7 @@ words! { "screen":
     STEP_WAITS: "needs your OK", "等待你决定";
     STEP_APPROVED: "approved", "经你批准";
     STEP_ALLOWED: "allowed by policy", "策略允许";
+    STEP_BY_RULE: "by your rule `{rule}`", "按你的规则 `{rule}`";
     EXPLORED: "Explored {n} {n:step|steps}", "已查看 {n} 步";
     VERB_READING: "Reading", "读取";
     VERB_READ: "Read", "已读取";
@@ -271,7 +272,7 @@ words! { "screen":
     EFFECT_READ: "read", "读取";
     EFFECT_WRITE: "write files", "写文件";
     EFFECT_DELETE: "delete", "删除";
-    EFFECT_EXEC: "run other code", "运行其他代码";
+    EFFECT_EXEC: "run code that is not shown here", "运行此处未显示的代码";
     EFFECT_NETWORK: "use the network", "访问网络";
     EFFECT_ELEVATE: "get more rights", "获取更高权限";
     EFFECT_SECRET: "read secrets", "读取机密";
@@ -311,7 +312,6 @@ words! { "screen":
     PICK_PROJECT: "… in this project", "……本项目中不再询问";
     PICK_PROJECT_SHORT: "Project: {rule}", "本项目：{rule}";
     PICK_NTH: "The choice with that number", "对应位置的选项";
-    PICK_HALT: "Stop here", "到此为止";
     PICK_GO_ON: "Continue", "继续";
     REFUSED_UNSEEN: "{n} more {n:line|lines} below. End shows {n:it|them}.", "下方还有 {n} 行，按 End 查看。";
     REFUSED_UNSEEN_GRAVE: "{n} more {n:line|lines} below. Space shows {n:it|them}.", "下方还有 {n} 行，按 Space 逐页查看。";
@@ -320,6 +320,8 @@ words! { "screen":
     QUESTION_NOT_YET: "Pause for a moment, then answer.", "稍停片刻再作答。";
     QUESTION_PRESS_AGAIN: "That was too early. Pause for a moment, then press again.", "按得太早了。稍停片刻，再按一次。";
     QUESTION_ENTER_AGAIN: "Typed as the question came. {send} again sends it to the model.", "这是在问题出现时输入的。再按 {send} 才会发给模型。";
+    QUESTION_HELD: "Counts in a moment. {accept}: at once; any other key takes it back.", "稍后生效：按 {accept} 立即生效，按其他键取消。";
+    QUESTION_RUN_AGAIN: "That came fast, like a word. {accept} again runs it.", "输入过快，像是在打字；再按一次 {accept} 才会运行。";
     QUESTION_TO_DRAFT: "Finish typing, then Tab answers. {send} queues your text.", "写完后按 Tab 作答；{send} 将所写内容排队。";
     DRAFT_LABEL: "your draft", "草稿";
     LINE_LABEL: "a command; Esc goes back to the question", "命令；按 Esc 返回问题";
@@ -346,7 +348,7 @@ words! { "screen":
     PICK_TRUST_FIRST: "Trust this folder, then decide again", "信任此目录，再重新判定";
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Quit Avocet", "退出 Avocet";
-    CHANGE_TITLE: "Apply this change?", "应用此修改？";
+    CHANGE_TITLE: "Apply this edit to {name}?", "将此修改应用到 {name}？";
     CHANGE_NEW: "new file", "新文件";
     CHANGE_DELETED: "deletes the file", "删除文件";
     CHANGE_CUT: "The diff is too long to show in full.", "差异过长，此处未全部显示。";
@@ -359,12 +361,12 @@ words! { "screen":
     HINT_PICK_VALUE: "change", "更改";
     CHOICE_NOTHING: "No answer", "不回答";
     PLAN_ASK: "The model's plan. Carry it out?", "这是模型的计划。要执行吗？";
-    PLAN_ACCEPT: "carry it out, asking at each change", "执行，每次更改前询问";
-    PLAN_ACCEPT_EDITS: "carry it out, and change files without asking", "执行，修改文件不再询问";
-    PLAN_EDIT: "edit the plan", "编辑计划";
+    PLAN_ACCEPT: "Carry it out, asking at each change", "执行，每次更改前询问";
+    PLAN_ACCEPT_EDITS: "Carry it out, and change files without asking", "执行，修改文件不再询问";
+    PLAN_EDIT: "Edit the plan", "编辑计划";
     PLAN_LINE: "{line}", "{line}";
-    PLAN_OTHER: "say what should change", "说明要怎样修改";
-    PLAN_REFUSE: "refuse it", "拒绝";
+    PLAN_OTHER: "Say what should change", "说明要怎样修改";
+    PLAN_REFUSE: "Refuse it", "拒绝";
     PLAN_HEAD: "Plan: {done} done of {of}", "计划：已完成 {done}，共 {of}";
     PLAN_ONE: "1 step", "1 项";
     PLAN_MANY: "{n} steps", "{n} 项";

@@ -146,6 +146,8 @@ struct Batch {
     why: String,
     expected: String,
     total: usize,
+    /// The steps that the user was asked about.
+    asked: Vec<String>,
     /// The step that checks the changes of the list.
     check_id: Option<String>,
     /// The steps that would keep a change that was put back.
@@ -393,30 +395,32 @@ impl Turn {
         } else {
             safety::with_sandbox_reasons(judged, scene.policy)
         };
+        let asked = self.step_question(judged);
         let question = Question::Step(StepQuestion {
+            of: asked.of + ahead.questions(&self.batch.preapproved),
             risk,
             rule: joined_rules(&grants),
             rule_covers: joined_coverage(&grants, &judged.cwd),
             trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
             rest: ahead.upcoming_steps(),
-            ..self.step_question(judged)
+            ..asked
         });
         self.waiting = Waiting::Step { held: Box::new(held), grants, ahead };
         TurnAction::Ask(Box::new(question))
     }
 
-    /// The question about a step of the reply, by itself.
-    fn step_question(&self, judged: &Assessment) -> StepQuestion {
-        // A plan asks nothing and is not counted.
-        let is_plan = |step: &Step| step.work.tool() == "plan";
-        let before = self.batch.observations.iter().filter(|seen| is_plan(&seen.step)).count();
-        let after = self.batch.todo.iter().filter(|step| is_plan(step)).count();
+    /// The question about a step of the reply, by itself. Only steps that ask are counted.
+    fn step_question(&mut self, judged: &Assessment) -> StepQuestion {
+        let asked = &mut self.batch.asked;
+        if !asked.contains(&judged.step.id) {
+            asked.push(judged.step.id.clone());
+        }
         StepQuestion {
             why: self.batch.why.clone(),
             expected: self.batch.expected.clone(),
-            number: self.batch.total - self.batch.todo.len() - before,
-            of: self.batch.total - before - after,
+            number: self.batch.asked.len(),
+            of: self.batch.asked.len(),
             ..judged.question()
         }
     }

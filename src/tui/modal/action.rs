@@ -13,9 +13,9 @@ pub enum ModalAction {
     Picked(Topic, PickerAction),
     /// An API key was typed.
     KeyEntered(Secret),
-    /// A letter that answers another question, or scrolls where there is more: it does nothing
-    /// here, unless the user goes on typing.
-    Ignored,
+    /// A letter that decided nothing yet: it marks a choice, is held, or has no use here. It is the
+    /// beginning of a text if the user goes on typing.
+    Undecided,
     /// The key has no meaning here; it may have one elsewhere.
     Unhandled,
 }

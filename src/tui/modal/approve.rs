@@ -5,13 +5,16 @@ use ratatui::text::Line;
 
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
+use super::file_change;
 use super::question::{QuestionState, Subject};
 use super::rows::{DiffViewCache, Rows};
 use super::step_details::{self, StepDetails};
 use crate::draw::DrawContext;
-use avocet_core::i18n::{LocalizedText, Phrase, common, rules, screen as words};
+use crate::text;
+use avocet_core::i18n::{LocalizedText, common, rules, screen as words};
 use avocet_core::protocol::{AskId, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
-use avocet_present::{QuestionKind, QuestionOffer};
+use avocet_present::QuestionKind;
+use avocet_present::flow::QuestionFlow;
 
 #[derive(Debug)]
 pub struct ApproveDialog {
@@ -53,11 +56,11 @@ impl Dialog for ApproveDialog {
         } else {
             step_details::MARKED_PROMPT
         };
-        let usual = self.question.choices.offer.is_usual();
-        let mut page = subject.page(self.title(), prompt, usual, (width, pen));
+        let usual = self.question.choices.flow.offer.is_usual();
+        let mut page = subject.page(self.title(width), prompt, usual, (width, pen));
         // The end of a very long diff need not be seen if the diff is read page by page.
         let paged = subject.change.is_some() && self.asked.risk.is_high_risk();
-        let most = if paged { super::file_change::MUST } else { usize::MAX };
+        let most = if paged { file_change::MUST } else { usize::MAX };
         page.optional = page.required.split_off(page.required.len().min(most));
         page.count = count_text(&self.asked, pen);
         for step in &self.asked.rest {
@@ -69,7 +72,7 @@ impl Dialog for ApproveDialog {
             page.optional.push(Line::default());
             page.optional.extend(super::trust::offer_rows(trust, width, pen));
         }
-        if usual && !detailed && !subject.is_edited() && subject.change.is_none() {
+        if !detailed && !subject.is_edited() && subject.change.is_none() {
             page.facts.extend(step_details::sandbox_rows(subject.risk, width, pen));
         }
         if detailed {
@@ -82,10 +85,10 @@ impl Dialog for ApproveDialog {
 }
 
 impl ApproveDialog {
-    pub fn new(id: AskId, offer: QuestionOffer, held: StepQuestion, home: &str) -> ApproveDialog {
+    pub fn new(id: AskId, flow: QuestionFlow, held: StepQuestion, home: &str) -> ApproveDialog {
         let slight =
             held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
-        let mut asking = QuestionState::new(id, offer).with_skippable_rest(slight);
+        let mut asking = QuestionState::new(id, flow).with_skippable_rest(slight);
         let note = match held.change {
             Some(_) => vec![words::ACCEPT_EDITS_NOTE.into()],
             None => rule_summary(&held.rule_covers),
@@ -94,16 +97,21 @@ impl ApproveDialog {
         ApproveDialog { question: asking, asked: held, home: home.to_owned() }
     }
 
-    fn title(&self) -> Phrase {
-        match self.question.choices.offer.kind {
-            QuestionKind::Change => words::CHANGE_TITLE,
+    fn title(&self, width: usize) -> LocalizedText {
+        let title = match self.question.choices.flow.offer.kind {
+            QuestionKind::Change => {
+                let name = self.asked.change.as_ref().map(file_change::name).unwrap_or_default();
+                let name = text::elide_middle(&name, width / 3);
+                return words::CHANGE_TITLE.with("name", name);
+            }
             QuestionKind::Denied => words::ASK_AGAIN_TITLE,
             QuestionKind::Unconfined if self.asked.risk.leaves_sandbox() => {
                 words::ASK_AGAIN_FREE_TITLE
             }
             QuestionKind::Unconfined => words::ASK_FREE_TITLE,
             _ => words::ASK_TITLE,
-        }
+        };
+        title.into()
     }
 
     /// What must be known to answer: why a question is unusual, and where the program and the
@@ -117,7 +125,7 @@ impl ApproveDialog {
     ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, false, pen);
         if reasons || subject.is_edited() {
-            facts.push_reasons(subject.work, subject.risk, pen);
+            facts.push_gravest_reasons(subject.work, subject.risk, pen);
         }
         if self.question.is_detailed() {
             return facts.into_rows();
@@ -146,7 +154,7 @@ impl ApproveDialog {
             facts.push_text(common::PROGRAM, path, pen.theme.text, pen);
         }
         facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
-        if !subject.is_edited() && self.question.choices.offer.rule.is_some() {
+        if !subject.is_edited() && self.question.choices.flow.offer.rule.is_some() {
             facts.push_coverage(&self.asked.rule_covers, pen);
         }
         facts.push_model_text(common::MODEL, &self.asked.why, pen);
@@ -177,7 +185,7 @@ fn upcoming_step_rows(
     diffs: &DiffViewCache,
 ) -> Rows {
     match &step.change {
-        Some(change) => super::file_change::rows(step.work.tool(), change, width, pen, diffs),
+        Some(change) => file_change::rows(change, width, pen, diffs),
         None => {
             let (work, risk) = (&step.work, &step.risk);
             let rows = step_details::prompt_rows(step_details::PROMPT, work, risk, width, pen);

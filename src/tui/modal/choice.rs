@@ -1,7 +1,5 @@
-//! The choices of a question, by letter, digit and arrows. The safe one is selected until the user
-//! moves.
+//! The rows of the choices of a question, and the keys named below them.
 
-use crossterm::event::KeyEvent;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -10,71 +8,16 @@ use crate::draw::DrawContext;
 use crate::keys::{KeyAction, KeyContext};
 use crate::status::KeyHint;
 use crate::symbols::{CHOSEN, NOT_CHOSEN};
-use crate::{keys, text};
+use crate::text;
 use avocet_core::i18n::{LocalizedText, Phrase, common, prompt, screen as words};
-use avocet_core::text::escape;
-use avocet_present::{ChoicePick, QuestionKind, QuestionOffer, Severity};
+use avocet_present::choices::QuestionChoice;
+use avocet_present::flow::QuestionFlow;
+use avocet_present::{ChoicePick, QuestionKind, Severity};
 
-/// One row: its letter, its label, and a short label for narrow dialogs.
-#[derive(Clone, Copy, Debug)]
-pub struct QuestionChoice {
-    pub letter: char,
-    pub pick: ChoicePick,
-    pub label: Phrase,
-    pub short: Phrase,
-}
-
-/// How a choice looks in a question.
-fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoice {
-    use ChoicePick as Pick;
-    use QuestionKind as Kind;
-    // A high-risk step takes a capital letter, so that habit cannot answer it.
-    let run = if severity == Severity::HighRisk { 'Y' } else { 'y' };
-    let (letter, label, short) = match (pick, kind) {
-        (Pick::Reject, Kind::Template) => ('n', prompt::PICK_NONE, common::NO),
-        (Pick::Reject, Kind::Trust) => ('n', words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT),
-        (Pick::Reject, _) => ('n', common::NO, common::NO),
-        (Pick::RejectWithReason, _) => ('w', words::PICK_WORD, words::PICK_WORD_SHORT),
-        (Pick::Stop, Kind::Pause) => ('n', words::PICK_HALT, words::PICK_STOP_SHORT),
-        (Pick::Stop, Kind::Trust) => ('x', words::PICK_LEAVE, common::QUIT),
-        (Pick::Stop, _) => ('x', words::PICK_STOP, words::PICK_STOP_SHORT),
-        (Pick::Edit, _) => ('e', words::PICK_EDIT, words::PICK_EDIT_SHORT),
-        (Pick::Run, Kind::Change) if run == 'Y' => {
-            (run, words::PICK_APPLY_GRAVE, words::PICK_APPLY)
-        }
-        (Pick::Run, Kind::Change) => (run, words::PICK_APPLY, words::PICK_APPLY),
-        (Pick::Run, Kind::Unconfined) => (run, words::PICK_FREE, words::PICK_WITHOUT_SHORT),
-        (Pick::Run, _) if run == 'Y' => (run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT),
-        (Pick::Run, Kind::Denied) => (run, words::PICK_AGAIN, words::PICK_AGAIN_SHORT),
-        (Pick::Run, _) => (run, words::PICK_RUN, words::PICK_RUN_SHORT),
-        (Pick::All, _) => ('a', words::PICK_ALL, words::PICK_ALL_SHORT),
-        (Pick::AcceptEdits, _) => ('s', words::PICK_APPLY_EDITS, words::PICK_APPLY_EDITS_SHORT),
-        (Pick::Session, Kind::Denied) => {
-            ('s', words::PICK_AGAIN_SESSION, words::PICK_AGAIN_SESSION_SHORT)
-        }
-        (Pick::WithoutSandbox, _) => ('u', words::PICK_WITHOUT, words::PICK_WITHOUT_SHORT),
-        (Pick::Session, _) => ('s', words::PICK_SESSION, words::PICK_SESSION_SHORT),
-        (Pick::Project, _) => ('p', words::PICK_PROJECT, words::PICK_PROJECT_SHORT),
-        (Pick::TrustFirst, _) => ('t', words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT),
-        (Pick::Trust, _) => ('t', words::PICK_TRUST, words::PICK_TRUST_SHORT),
-        (Pick::TrustAbove, _) => ('a', words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT),
-        (Pick::Continue, _) => ('y', words::PICK_GO_ON, words::PICK_GO_ON),
-        // All of them at once: each has a mark.
-        (Pick::Each, _) => ('y', prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT),
-    };
-    QuestionChoice { letter, pick, label, short }
-}
-
-/// The choices in order, and the one that Enter confirms.
+/// The choices of a question as they are drawn.
 #[derive(Clone, Debug)]
 pub struct Choices {
-    rows: Vec<QuestionChoice>,
-    /// The first ones have rows; the rest have only their letters.
-    shown: usize,
-    chosen: usize,
-    /// The choice selected until the user moves.
-    default: usize,
-    pub offer: QuestionOffer,
+    pub flow: QuestionFlow,
     /// What a lasting choice covers.
     note: Vec<LocalizedText>,
     /// The cursor is elsewhere: no choice looks selected.
@@ -84,43 +27,12 @@ pub struct Choices {
 }
 
 impl Choices {
-    pub fn new(offer: QuestionOffer) -> Choices {
-        // Here the marks say which commands of a template run.
-        let shown =
-            |pick: &&ChoicePick| offer.kind != QuestionKind::Template || **pick != ChoicePick::Run;
-        let row = |pick: &ChoicePick| row(offer.kind, offer.severity, *pick);
-        let mut rows: Vec<_> = offer.picks.iter().filter(shown).map(row).collect();
-        let mut shown = rows.len();
-        if is_about_step(offer.kind) {
-            rows.sort_by_key(|row| STEP_PICKS.iter().position(|pick| *pick == row.pick));
-            let takes_words = offer.picks.contains(&ChoicePick::RejectWithReason);
-            if offer.is_usual() && takes_words {
-                // Where yes is usual, one row says no and takes words; Esc only says no.
-                rows.retain(|row| row.pick != ChoicePick::Reject);
-                let no = rows.iter_mut().filter(|row| row.pick == ChoicePick::RejectWithReason);
-                no.for_each(|row| row.letter = 'n');
-            }
-            shown = rows.iter().filter(|row| !KEYED.contains(&row.pick)).count();
+    pub fn new(mut flow: QuestionFlow) -> Choices {
+        if flow.offer.kind == QuestionKind::Template {
+            // Here the marks say which commands of a template run.
+            flow.offer.choices.retain(|row| row.pick != ChoicePick::Run);
         }
-        let default = rows.iter().position(|row| Some(row.pick) == offer.marked).unwrap_or(0);
-        Choices {
-            rows,
-            shown,
-            chosen: default,
-            default,
-            offer,
-            note: Vec::new(),
-            is_cursor_elsewhere: false,
-            is_inactive: false,
-        }
-    }
-
-    /// Selects this choice until the user moves.
-    #[must_use]
-    pub fn with_default(mut self, pick: ChoicePick) -> Choices {
-        self.default = self.rows.iter().position(|row| row.pick == pick).unwrap_or(0);
-        self.chosen = self.default;
-        self
+        Choices { flow, note: Vec::new(), is_cursor_elsewhere: false, is_inactive: false }
     }
 
     /// Shows what a lasting choice covers while it is marked.
@@ -140,43 +52,15 @@ impl Choices {
         self.is_inactive = rests;
     }
 
-    /// Selects a choice.
-    pub fn mark(&mut self, choice: &QuestionChoice) {
-        if let Some(at) = self.rows.iter().position(|row| row.letter == choice.letter) {
-            self.chosen = at;
-        }
-    }
-
-    /// Restores the first selection: keys pressed meanwhile may have been the first letters of
-    /// something else.
-    pub fn reset(&mut self) {
-        self.chosen = self.default;
-    }
-
-    pub fn first(&mut self) {
-        self.chosen = 0;
-    }
-
-    pub fn last(&mut self) {
-        self.chosen = self.shown.saturating_sub(1);
-    }
-
-    pub fn is_first(&self) -> bool {
-        self.chosen == 0
-    }
-
-    pub fn is_last(&self) -> bool {
-        self.chosen + 1 >= self.shown
-    }
-
     /// The keys worth showing.
     pub fn hints(&self) -> &'static [KeyHint] {
-        match self.offer.kind {
-            QuestionKind::Shell if self.offer.severity == Severity::Plain => TYPED,
+        let severity = self.flow.offer.severity;
+        match self.flow.offer.kind {
+            QuestionKind::Shell if severity == Severity::Plain => TYPED,
             QuestionKind::Step
             | QuestionKind::Change
             | QuestionKind::Denied
-            | QuestionKind::Unconfined => match self.offer.severity {
+            | QuestionKind::Unconfined => match severity {
                 Severity::Plain => CHOOSING,
                 Severity::HighRisk => HIGH_RISK,
             },
@@ -184,53 +68,26 @@ impl Choices {
             QuestionKind::Pause => PAUSING,
             QuestionKind::Trust => TRUSTING,
             QuestionKind::Template => MARKING,
-            QuestionKind::Plan | QuestionKind::Model => OTHER,
+            QuestionKind::Plan | QuestionKind::Script | QuestionKind::Model => OTHER,
         }
-    }
-
-    pub fn next(&mut self) {
-        self.chosen = (self.chosen + 1) % self.shown.max(1);
-    }
-
-    pub fn previous(&mut self) {
-        self.chosen = (self.chosen + self.shown.saturating_sub(1)) % self.shown.max(1);
-    }
-
-    /// The choice that Enter confirms.
-    pub fn chosen(&self) -> Option<QuestionChoice> {
-        self.rows.get(self.chosen).copied()
-    }
-
-    /// The choice of a letter or a digit. The caller checks for the exact letter, which matters for
-    /// high-risk steps.
-    pub fn choice_for_key(&self, key: &KeyEvent) -> Option<QuestionChoice> {
-        let typed = keys::letter(key)?;
-        if let Some(digit) = typed.to_digit(10) {
-            let at = usize::try_from(digit).ok()?.checked_sub(1)?;
-            return self.rows.get(at).filter(|_| at < self.shown).copied();
-        }
-        let is_typed = |row: &&QuestionChoice| row.letter.eq_ignore_ascii_case(&typed);
-        let is_word =
-            |row: &&QuestionChoice| row.pick == ChoicePick::RejectWithReason && typed == 'w';
-        self.rows.iter().find(is_typed).or_else(|| self.rows.iter().find(is_word)).copied()
     }
 
     /// Whether more about the question can be shown by key; with high risk all of it always is.
     pub fn has_details(&self) -> bool {
-        is_about_step(self.offer.kind) && self.offer.severity == Severity::Plain
+        let offer = &self.flow.offer;
+        offer.kind.is_about_step() && offer.severity == Severity::Plain
     }
 
     /// One below the other, with the full labels; below a marked one that lasts, what it covers.
     pub fn grid(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let rule = self.offer.rule.as_deref().unwrap_or_default();
-        let rows = self.rows.iter().take(self.shown).enumerate();
+        let offer = &self.flow.offer;
+        let rows = offer.rows().enumerate();
         rows.flat_map(|(at, row)| {
-            let label = row.label.with("rule", escape(rule).text);
-            let label = label.with("n", self.offer.batch.len() + 1).text(pen.lang);
-            let digit = (self.offer.kind != QuestionKind::Template).then_some(at + 1);
-            let chosen = self.is_chosen(at);
+            let label = offer.named(row, row.label).text(pen.lang);
+            let digit = (offer.kind != QuestionKind::Template).then_some(at + 1);
+            let chosen = self.is_chosen(row);
             let mut lines = choice_rows(digit, &label, row.letter, chosen, width, pen);
-            let note = self.note.iter().filter(|_| chosen && row.pick.is_lasting());
+            let note = self.note.iter().filter(|_| chosen && offer.is_lasting(row.pick));
             lines.extend(note.flat_map(|say| {
                 let rows = text::wrap(
                     &pen.keymap.with_keys(say.clone()).text(pen.lang),
@@ -245,10 +102,10 @@ impl Choices {
     }
 
     /// One after the other, with the short labels.
-    pub fn flow(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    pub fn short_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
-        for at in 0..self.rows.len() {
-            let mut cell = self.cell(at, width, pen);
+        for row in &self.flow.offer.choices {
+            let mut cell = self.cell(row, width, pen);
             match (lines.last_mut(), &mut cell[..]) {
                 (Some(line), [only]) if line.width() + 1 + only.width() <= width => {
                     line.spans.push(Span::raw(" "));
@@ -262,10 +119,11 @@ impl Choices {
 
     /// On one row: the marked choice, and the letters of the others as far as they fit.
     pub fn row(&self, width: usize, pen: &DrawContext<'_>) -> Line<'static> {
-        let chosen = self.cell(self.chosen, width, pen);
+        let marked = self.flow.marked();
+        let chosen = marked.map(|row| self.cell(row, width, pen)).unwrap_or_default();
         let mut line = chosen.into_iter().next().unwrap_or_default();
-        for (at, row) in self.rows.iter().enumerate().filter(|(at, _)| *at != self.chosen) {
-            let letter = self.style(at, pen).patch(pen.theme.accent).add_modifier(Modifier::BOLD);
+        for row in self.flow.offer.choices.iter().filter(|row| Some(*row) != marked) {
+            let letter = self.style(row, pen).patch(pen.theme.accent).add_modifier(Modifier::BOLD);
             if line.width() + 2 <= width {
                 line.spans.push(Span::styled(format!(" {}", row.letter), letter));
             }
@@ -273,22 +131,25 @@ impl Choices {
         line
     }
 
-    fn is_chosen(&self, at: usize) -> bool {
-        at == self.chosen && !self.is_cursor_elsewhere && !self.is_inactive
+    fn is_chosen(&self, row: &QuestionChoice) -> bool {
+        self.flow.marked() == Some(row) && !self.is_cursor_elsewhere && !self.is_inactive
     }
 
-    fn style(&self, at: usize, pen: &DrawContext<'_>) -> Style {
-        if self.is_chosen(at) { pen.theme.chosen() } else { pen.theme.text }
+    fn style(&self, row: &QuestionChoice, pen: &DrawContext<'_>) -> Style {
+        if self.is_chosen(row) { pen.theme.chosen() } else { pen.theme.text }
     }
 
     /// The mark, the letter, and the short label, which wraps in its own column.
-    fn cell(&self, at: usize, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let Some(row) = self.rows.get(at) else { return Vec::new() };
-        let sigil = if self.is_chosen(at) { CHOSEN } else { NOT_CHOSEN };
-        let style = self.style(at, pen);
+    fn cell(
+        &self,
+        row: &QuestionChoice,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
+        let sigil = if self.is_chosen(row) { CHOSEN } else { NOT_CHOSEN };
+        let style = self.style(row, pen);
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
-        let rule = self.offer.rule.as_deref().unwrap_or_default();
-        let label = row.short.with("rule", escape(rule).text).text(pen.lang);
+        let label = self.flow.offer.named(row, row.short).text(pen.lang);
         let lead = text::width(CHOSEN) + 3;
         let mut rows = text::wrap(&label, width.saturating_sub(lead + 1)).into_iter();
         let first = Line::from(vec![
@@ -337,15 +198,6 @@ pub fn choice_rows(
     .collect()
 }
 
-/// Whether the choices are those about a step.
-fn is_about_step(kind: QuestionKind) -> bool {
-    use QuestionKind as Kind;
-    matches!(kind, Kind::Step | Kind::Change | Kind::Denied | Kind::Unconfined | Kind::Shell)
-}
-
-/// Choices named beside the keys instead of in a row.
-const KEYED: [ChoicePick; 2] = [ChoicePick::Edit, ChoicePick::Stop];
-
 /// Every choice about a step, in the order of their rows.
 const STEP_PICKS: [ChoicePick; 11] = [
     ChoicePick::Run,
@@ -363,13 +215,13 @@ const STEP_PICKS: [ChoicePick; 11] = [
 
 /// Whether a letter answers some question, if not this one: the user then meant to answer.
 pub fn is_answer_letter(typed: char) -> bool {
-    let answers = |pick| row(QuestionKind::Step, Severity::Plain, pick).letter;
+    let answers = |pick| QuestionChoice::new(QuestionKind::Step, Severity::Plain, pick).letter;
     typed.is_ascii_digit() || STEP_PICKS.map(answers).contains(&typed.to_ascii_lowercase())
 }
 
 /// The letters, for help.
 pub fn letters() -> Vec<(char, LocalizedText)> {
-    let row = |(severity, pick)| row(QuestionKind::Step, severity, pick);
+    let row = |(severity, pick)| QuestionChoice::new(QuestionKind::Step, severity, pick);
     let rare = [ChoicePick::AcceptEdits, ChoicePick::TrustFirst, ChoicePick::WithoutSandbox];
     let plain = STEP_PICKS.into_iter().filter(move |pick| !rare.contains(pick));
     let plain = plain.map(|pick| (Severity::Plain, pick));

@@ -97,7 +97,7 @@ impl DiffDialog {
     pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
         let (list, diff) = self.areas(screen);
         self.rows = match self.files.get(self.chosen) {
-            Some(change) => file_change::rows("", change, diff.width.into(), pen, &self.diffs),
+            Some(change) => file_change::rows(change, diff.width.into(), pen, &self.diffs),
             None => {
                 let say = no_changes(self.has_unknown).text(pen.lang);
                 let rows = text::wrap(say, usize::from(diff.width).max(1)).into_iter();

@@ -15,16 +15,15 @@ use avocet_core::protocol::Change;
 /// scrolled to, or read in the file.
 pub const MUST: usize = 400;
 
-/// The head of the diff, and its rows.
-pub fn rows(
-    tool: &str,
-    change: &Change,
-    width: usize,
-    pen: &DrawContext<'_>,
-    diffs: &DiffViewCache,
-) -> Rows {
+/// The name of what a change is about, as its diff has it.
+pub fn name(change: &Change) -> String {
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
-    let name = text::single_line(name.unwrap_or(&change.path));
+    text::single_line(name.unwrap_or(&change.path))
+}
+
+/// The head of the diff, and its rows.
+pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffViewCache) -> Rows {
+    let name = name(change);
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let name = match change.others.len() {
         0 => name,
@@ -44,20 +43,11 @@ pub fn rows(
         counts.push(Span::styled(format!("  {kind}"), pen.theme.dim));
     }
     let taken: usize = counts.iter().map(Span::width).sum();
-    let tool = text::single_line(tool);
-    let room = width.saturating_sub(taken + text::width(&tool) + 1);
-    let rows = if text::width(&name) <= room {
-        let mut head = vec![Span::styled(tool, pen.theme.dim), Span::raw(" ")];
-        head.push(Span::styled(name, bold));
-        head.extend(counts);
-        vec![Line::from(head)]
-    } else {
-        let mut head = vec![Span::styled(tool, pen.theme.dim)];
-        head.extend(counts);
-        let mut rows = vec![Line::from(head)];
-        rows.extend(super::step_details::full_rows(&name, bold, width, pen));
-        rows
-    };
+    let mut rows = super::step_details::full_rows(&name, bold, width, pen);
+    match rows.last_mut() {
+        Some(last) if last.width() + taken <= width => last.spans.extend(counts),
+        _ => rows.push(Line::from(counts)),
+    }
     // The head already shows the name of a single file.
     let single = change.others.is_empty().then(|| change.diff.splitn(3, '\n').nth(2));
     let body = single.map_or(change.diff.as_str(), Option::unwrap_or_default);

@@ -12,13 +12,12 @@ use super::draw::DrawContext;
 use super::guard::FocusNotice;
 use super::keymap::Keymap;
 use super::keys::ScrollAction;
-use super::text;
 use super::transcript::{HighlightedCode, Snippet};
 use avocet_core::i18n::{Lang, Phrase};
 use avocet_core::protocol::{
-    Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction,
+    Ask, AskId, Change, Extensions, Op, Question, Risk, SessionInfo, StepAction,
 };
-use avocet_present::QuestionOffer;
+use avocet_present::flow::QuestionFlow;
 
 mod action;
 mod approve;
@@ -57,6 +56,8 @@ use model_question::ModelQuestionDialog;
 use pause::PauseDialog;
 pub use picker::{Picker, PickerRow};
 use question::QuestionState;
+#[cfg(test)]
+pub use question::WORD;
 use shell::ShellDialog;
 use template_commands::TemplateDialog;
 use trust::TrustDialog;
@@ -80,43 +81,29 @@ pub enum Modal {
 impl Modal {
     /// The modal for a question of the session.
     pub fn for_question(ask: Ask, facts: &SessionInfo) -> Modal {
-        let (id, offer) = (ask.id, QuestionOffer::new(&ask.question));
+        let (id, flow) = (ask.id, QuestionFlow::new(&ask.question));
         match ask.question {
-            Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, offer, why))),
+            Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, flow, why))),
             Question::Pieces { of, cwd, pieces } => {
-                Modal::TemplateCommands(Box::new(TemplateDialog::new(id, offer, of, cwd, pieces)))
+                Modal::TemplateCommands(Box::new(TemplateDialog::new(id, flow, of, cwd, pieces)))
             }
             Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
-                TrustDialog::new(id, offer, (folder, above), facts.trusted, because, found),
+                TrustDialog::new(id, flow, (folder, above), facts.trusted, because, found),
             )),
-            Question::ScriptCall { text } => {
-                let text = text::sanitize(&text);
-                let dialog = ModelQuestionDialog::for_script_call(id, text, facts.lang);
-                Modal::ModelQuestion(Box::new(dialog))
-            }
-            Question::Plan { items, .. } => {
-                Modal::ModelQuestion(Box::new(ModelQuestionDialog::for_plan(id, items, facts.lang)))
-            }
             Question::Form { script, fields } => {
                 Modal::Form(Box::new(FormDialog::new(id, &script, fields, facts.lang)))
             }
-            Question::Choice { text, choices, free, script, fallback, .. } => {
-                let text = text::sanitize(&text);
-                let choices = choices.iter().map(|choice| text::single_line(choice)).collect();
-                let dialog = ModelQuestionDialog::new(id, text, choices, free);
-                let dialog = match (script, fallback) {
-                    (Some(_), _) => dialog.for_script(),
-                    (None, Some(_)) => dialog.for_avocet(),
-                    (None, None) => dialog,
-                };
-                Modal::ModelQuestion(Box::new(dialog))
+            question @ (Question::Choice { .. }
+            | Question::Plan { .. }
+            | Question::ScriptCall { .. }) => {
+                Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, flow, question)))
             }
             Question::Step(asked) => match asked.step.work {
                 StepAction::Shell { .. } => {
-                    Modal::Shell(Box::new(ShellDialog::new(id, offer, asked)))
+                    Modal::Shell(Box::new(ShellDialog::new(id, flow, asked)))
                 }
                 StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                    Modal::Approve(Box::new(ApproveDialog::new(id, offer, asked, &facts.cwd)))
+                    Modal::Approve(Box::new(ApproveDialog::new(id, flow, asked, &facts.cwd)))
                 }
             },
         }
@@ -143,8 +130,8 @@ impl Modal {
             Modal::Pause(pause) => Some(pause.as_ref()),
             Modal::TemplateCommands(pieces) => Some(pieces.as_ref()),
             Modal::Trust(trust) => Some(trust.as_ref()),
-            Modal::ModelQuestion(_)
-            | Modal::Form(_)
+            Modal::ModelQuestion(asked) => Some(asked.as_ref()),
+            Modal::Form(_)
             | Modal::Picker(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
@@ -160,8 +147,8 @@ impl Modal {
             Modal::Pause(pause) => Some(pause.as_mut()),
             Modal::TemplateCommands(pieces) => Some(pieces.as_mut()),
             Modal::Trust(trust) => Some(trust.as_mut()),
-            Modal::ModelQuestion(_)
-            | Modal::Form(_)
+            Modal::ModelQuestion(asked) => Some(asked.as_mut()),
+            Modal::Form(_)
             | Modal::Picker(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
@@ -176,12 +163,11 @@ impl Modal {
 
     /// True for a question that the user must answer.
     fn is_question(&self) -> bool {
-        matches!(self, Modal::ModelQuestion(_) | Modal::Form(_)) || self.dialog().is_some()
+        matches!(self, Modal::Form(_)) || self.dialog().is_some()
     }
 
     fn is_about(&self, ask: AskId) -> bool {
         match self {
-            Modal::ModelQuestion(asked) => asked.id == ask,
             Modal::Form(form) => form.id == ask,
             other => other.dialog().is_some_and(|sheet| sheet.question().id == ask),
         }
@@ -189,7 +175,6 @@ impl Modal {
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
         match self {
-            Modal::ModelQuestion(asked) => asked.key(key, lang),
             Modal::Form(form) => form.key(key, lang),
             Modal::Picker(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
@@ -277,7 +262,6 @@ impl Modals {
     /// Whether a text field is open in the question on top.
     pub fn has_text_field(&self) -> bool {
         match self.0.last() {
-            Some(Modal::ModelQuestion(asked)) => asked.has_text_field(),
             Some(Modal::Form(_)) => true,
             other => {
                 other.and_then(Modal::dialog).is_some_and(|sheet| sheet.question().has_text_field())
@@ -293,7 +277,6 @@ impl Modals {
     /// Tells the question on top where keys go at the moment.
     pub fn set_listening(&mut self, listening: FocusNotice) {
         match self.0.last_mut() {
-            Some(Modal::ModelQuestion(asked)) => asked.set_listening(listening),
             Some(Modal::Form(form)) => form.set_listening(listening),
             other => {
                 if let Some(asking) = other.and_then(Modal::question_state) {
@@ -305,24 +288,33 @@ impl Modals {
 
     /// Keys go to the draft from now on.
     pub fn reset_selection(&mut self) {
-        match self.0.last_mut() {
-            Some(Modal::ModelQuestion(asked)) => asked.reset_selection(),
-            other => {
-                if let Some(asking) = other.and_then(Modal::question_state) {
-                    asking.reset_selection();
-                }
-            }
+        if let Some(asking) = self.0.last_mut().and_then(Modal::question_state) {
+            asking.reset_selection();
         }
     }
 
     /// Whether a key chooses something in the question on top.
     pub fn is_choice(&self, key: &KeyEvent) -> bool {
-        match self.0.last() {
-            Some(Modal::ModelQuestion(asked)) => asked.is_choice(key),
-            other => {
-                other.and_then(Modal::dialog).is_some_and(|sheet| sheet.question().is_choice(key))
-            }
-        }
+        self.top_question().is_some_and(|asking| asking.is_choice(key))
+    }
+
+    /// Whether a letter only marks a choice of the question on top.
+    pub fn is_marking(&self, key: &KeyEvent) -> bool {
+        self.top_question().is_some_and(|asking| asking.is_marking(key))
+    }
+
+    fn top_question(&self) -> Option<&QuestionState> {
+        self.0.last().and_then(Modal::dialog).map(Dialog::question)
+    }
+
+    /// When a held approval counts.
+    pub fn next_wakeup(&self) -> Option<Millis> {
+        self.top_question().and_then(QuestionState::held_until)
+    }
+
+    /// An approval that was held until now.
+    pub fn take_held(&mut self, now: Millis) -> Option<Op> {
+        self.0.last_mut().and_then(Modal::question_state)?.take_held(now)
     }
 
     /// Says in the question on top why a key did nothing.
@@ -342,7 +334,6 @@ impl Modals {
     /// Scrolls what does not fit of the question on top; false if everything fits.
     pub fn scroll(&mut self, by: ScrollAction) -> bool {
         match self.0.last_mut() {
-            Some(Modal::ModelQuestion(asked)) => asked.scroll(by),
             Some(Modal::Form(form)) => form.scroll(by),
             other => other.and_then(Modal::question_state).is_some_and(|asking| asking.scroll(by)),
         }
@@ -368,7 +359,6 @@ impl Modals {
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
         match self.0.last_mut() {
-            Some(Modal::ModelQuestion(asked)) => asked.paste(text, lang),
             Some(Modal::Form(form)) => {
                 form.paste(text, lang);
                 ModalAction::Stay
@@ -414,7 +404,6 @@ impl Modals {
             Some(Modal::Help(help)) => help.scroll(lines),
             Some(Modal::Keys(keys)) => keys.scroll(lines),
             Some(Modal::Diff(diff)) => diff.scroll(lines),
-            Some(Modal::ModelQuestion(asked)) => asked.scroll_lines(lines),
             Some(Modal::Form(_) | Modal::KeyEntry(_) | Modal::Picker(_)) | None => {}
             Some(asked) => {
                 if let Some(question) = asked.question_state() {
@@ -428,7 +417,6 @@ impl Modals {
     /// screen.
     pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> Option<u16> {
         match self.0.last_mut()? {
-            Modal::ModelQuestion(asked) => return Some(asked.fit(screen, pen)),
             Modal::Form(form) => return Some(form.fit(screen, pen)),
             Modal::Picker(choose) => return Some(choose.height(screen)),
             Modal::KeyEntry(entry) => return Some(entry.height(screen, pen.lang)),
@@ -444,7 +432,6 @@ impl Modals {
     /// open.
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         match self.0.last()? {
-            Modal::ModelQuestion(asked) => asked.draw(screen, buf, pen),
             Modal::Form(form) => form.draw(screen, buf, pen),
             Modal::Picker(choose) => choose.draw(screen, buf, pen),
             Modal::KeyEntry(entry) => entry.draw(screen, buf, pen),

@@ -9,7 +9,8 @@ use crate::draw::DrawContext;
 use crate::text;
 use avocet_core::i18n::{LocalizedText, common};
 use avocet_core::protocol::{AskId, Risk, StepAction};
-use avocet_present::QuestionOffer;
+use avocet_present::flow::QuestionFlow;
+use avocet_present::question_lines::pause_lines;
 
 #[derive(Debug)]
 pub struct PauseDialog {
@@ -18,8 +19,8 @@ pub struct PauseDialog {
 }
 
 impl PauseDialog {
-    pub fn new(id: AskId, offer: QuestionOffer, why: LocalizedText) -> PauseDialog {
-        PauseDialog { question: QuestionState::new(id, offer), why }
+    pub fn new(id: AskId, flow: QuestionFlow, why: LocalizedText) -> PauseDialog {
+        PauseDialog { question: QuestionState::new(id, flow), why }
     }
 }
 
@@ -33,15 +34,12 @@ impl Dialog for PauseDialog {
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let rows = text::wrap(&self.why.text(pen.lang), width.min(100));
+        let says = pause_lines(&self.why);
+        let rows = says.iter().flat_map(|say| text::wrap(&say.text(pen.lang), width.min(100)));
         DialogPage {
             title: common::CONTINUE_ASK.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
-            required: rows
-                .into_iter()
-                .map(|row| Line::styled(row, pen.theme.text))
-                .collect::<Vec<_>>()
-                .into(),
+            required: rows.map(|row| Line::styled(row, pen.theme.text)).collect::<Vec<_>>().into(),
             ..DialogPage::default()
         }
     }

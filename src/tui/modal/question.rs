@@ -1,5 +1,18 @@
 //! The common part of all questions: the choices, what must be seen before approval, the field for
 //! an edited command or a message to the model, and the answer.
+//!
+//! **A word is no answer.** A letter alone cannot be told from the first letter of a word, so:
+//!
+//! - What Enter would do anyway, and what runs nothing, a letter or a digit decides at once: where
+//!   *Run once* is marked, `y` does.
+//! - Any other approval is held for [`WORD`] after its letter: Enter makes it count sooner, any
+//!   other key takes it back. So nothing that leaves the sandbox or is grave is run by a word.
+//! - A letter that marks a lasting choice, opens the details or is held begins a text if another
+//!   letter follows within [`QUIET`]; marking letters may follow each other. Enter confirms a mark,
+//!   and so does its letter pressed again after [`HELD`] or a release.
+//! - An edit that was opened by a letter is not run by an Enter that follows without a pause.
+//! - What follows a decision without a pause answers nothing and is not sent by one Enter; the same
+//!   key, held down, is dropped ([`crate::guard`]).
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -7,30 +20,33 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::ModalAction;
-use super::choice::{self, Choices, QuestionChoice};
+use super::choice::{self, Choices};
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MEASURE, MessageUntil};
 use super::edit::{EditAssessment, Editor, Field, handle_field_key};
 use super::rows::DiffViewCache;
 use super::step_details;
 use crate::composer::{Composer, ComposerStyle};
 use crate::draw::DrawContext;
-use crate::guard::FocusNotice;
+use crate::guard::{FocusNotice, QUIET};
 use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::status::{HintKey, KeyHint, hint_line};
 use crate::{Millis, text};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as words};
-use avocet_core::protocol::{AskId, Change, Decision, Op, Risk, StepAction};
-use avocet_present::{ChoicePick, PickEffect, QuestionOffer, Severity};
+use avocet_core::protocol::{AskId, Change, Decision, Op, PlanItem, Risk, StepAction};
+use avocet_present::flow::{FlowStage, FlowStep, Press, QuestionFlow, Seen};
+use avocet_present::{ChoicePick, QuestionKind, Severity};
 
-/// A second press approves what was not all seen, but not while the key is held down. Few terminals
-/// report that it was released.
+/// A second press of a letter counts after this long, but not while the key is held down. Few
+/// terminals report that it was released.
 const HELD: Millis = 700;
+/// The next letter of a word comes within this time.
+pub const WORD: Millis = 400;
 
 #[derive(Debug)]
 pub struct QuestionState {
     pub id: AskId,
     pub choices: Choices,
-    pub mode: QuestionMode,
+    field: Option<QuestionField>,
     frame: DialogFrame,
     /// Of low risk: its rest may stay unseen.
     can_skip_rest: bool,
@@ -38,6 +54,14 @@ pub struct QuestionState {
     details: bool,
     listening: FocusNotice,
     refusal: Option<Refusal>,
+    /// The last letter, and when it was pressed; a release makes that long ago.
+    last_letter: Option<(char, Millis)>,
+    /// An approval that may be the beginning of a word, and when it counts.
+    held: Option<(Decision, Millis)>,
+    /// The last key since a letter opened the editor, without a pause.
+    typed_through: Option<Millis>,
+    /// The plan that can be edited.
+    pub plan: Vec<PlanItem>,
     pub diffs: DiffViewCache,
 }
 
@@ -52,33 +76,45 @@ enum Refusal {
     Message(Phrase),
 }
 
+/// What is written in a question.
 #[derive(Debug)]
-pub enum QuestionMode {
-    Choosing,
-    Editing(Box<Editor>),
-    WritingReason(Box<Composer>),
-    /// The answer was sent; the session closes the question.
-    Sent,
+enum QuestionField {
+    Step(Box<Editor>),
+    Text(Box<Composer>),
+}
+
+impl QuestionField {
+    fn composer(&mut self) -> &mut Composer {
+        match self {
+            QuestionField::Step(editor) => &mut editor.field,
+            QuestionField::Text(field) => field,
+        }
+    }
 }
 
 impl QuestionState {
-    pub fn new(id: AskId, offer: QuestionOffer) -> QuestionState {
-        let can_skip_rest = offer.is_usual();
+    pub fn new(id: AskId, flow: QuestionFlow) -> QuestionState {
+        let can_skip_rest = flow.offer.is_usual();
+        let writes = flow.stage() == FlowStage::WritingReason;
         QuestionState {
             id,
-            choices: Choices::new(offer),
-            mode: QuestionMode::Choosing,
+            choices: Choices::new(flow),
+            field: writes.then(empty_field),
             frame: DialogFrame::default(),
             can_skip_rest,
             details: false,
             listening: FocusNotice::default(),
             refusal: None,
+            last_letter: None,
+            held: None,
+            typed_through: None,
+            plan: Vec::new(),
             diffs: DiffViewCache::default(),
         }
     }
 
     fn severity(&self) -> Severity {
-        self.choices.offer.severity
+        self.choices.flow.offer.severity
     }
 
     /// Lets a second press approve what was not all seen.
@@ -105,22 +141,48 @@ impl QuestionState {
         if let Some(Refusal::Unseen { at, .. }) = &mut self.refusal {
             *at = 0;
         }
+        if let Some((_, at)) = &mut self.last_letter {
+            *at = 0;
+        }
+    }
+
+    /// When a held approval counts.
+    pub fn held_until(&self) -> Option<Millis> {
+        self.held.as_ref().map(|(_, until)| *until)
+    }
+
+    /// The held approval, once no other key has followed its letter.
+    pub fn take_held(&mut self, now: Millis) -> Option<Op> {
+        let (decision, _) = self.held.take_if(|(_, until)| *until <= now)?;
+        self.refusal = None;
+        Some(self.decide(decision))
+    }
+
+    /// Whether a letter only marks a choice, or answers some other question.
+    pub fn is_marking(&self, key: &KeyEvent) -> bool {
+        let offer = &self.choices.flow.offer;
+        let Some(letter) = keys::letter(key) else { return false };
+        match offer.by_key(letter) {
+            Some((choice, _)) => offer.is_lasting(choice.pick),
+            None => choice::is_answer_letter(letter),
+        }
     }
 
     /// Whether a key chooses something here.
     pub fn is_choice(&self, key: &KeyEvent) -> bool {
-        self.is_choosing() && self.choices.choice_for_key(key).is_some()
+        let offer = &self.choices.flow.offer;
+        self.is_choosing() && keys::letter(key).is_some_and(|typed| offer.by_key(typed).is_some())
     }
 
     /// Keys go to the draft now: nothing stays selected or refused for a later Enter.
     pub fn reset_selection(&mut self) {
-        self.choices.reset();
-        self.refusal = None;
+        self.choices.flow.reset();
+        (self.refusal, self.held) = (None, None);
     }
 
     /// Whether a text field is open in the dialog.
     pub fn has_text_field(&self) -> bool {
-        matches!(self.mode, QuestionMode::Editing(_) | QuestionMode::WritingReason(_))
+        self.field.is_some()
     }
 
     pub fn scroll_lines(&mut self, lines: i32) {
@@ -140,7 +202,7 @@ impl QuestionState {
         change: Option<&'a Change>,
     ) -> Subject<'a> {
         let diffs = &self.diffs;
-        let QuestionMode::Editing(editor) = &self.mode else {
+        let Some(QuestionField::Step(editor)) = &self.field else {
             return Subject { work, risk, change, certainty: Certainty::Proposed, diffs };
         };
         let (risk, standing) = match editor.assessment() {
@@ -153,7 +215,7 @@ impl QuestionState {
     }
 
     pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
-        if let QuestionMode::Editing(editor) = &mut self.mode {
+        if let Some(QuestionField::Step(editor)) = &mut self.field {
             editor.set_assessment(work, risk, change);
             self.frame.reset();
         }
@@ -171,185 +233,227 @@ impl QuestionState {
             return self.send(Decision::Stop);
         }
         let before = self.refusal.take();
-        match &mut self.mode {
-            QuestionMode::Sent => ModalAction::Unhandled,
-            QuestionMode::Choosing => self.choose(key, at, before, held, lang),
-            QuestionMode::WritingReason(_) => self.word(key, lang),
-            QuestionMode::Editing(_) => self.edit(key, at, lang),
+        match self.choices.flow.stage() {
+            FlowStage::Decided => ModalAction::Unhandled,
+            FlowStage::WritingReason | FlowStage::Editing => self.write(key, at, lang),
+            FlowStage::Choosing | FlowStage::Confirming => {
+                self.choose(key, Moment { at, before }, held, lang)
+            }
         }
     }
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
-        match &mut self.mode {
-            QuestionMode::Choosing | QuestionMode::Sent => ModalAction::Stay,
-            QuestionMode::WritingReason(field) => {
-                field.paste(text, lang);
-                ModalAction::Stay
-            }
-            QuestionMode::Editing(editor) => {
-                editor.field.paste(text, lang);
-                self.request_assessment()
-            }
-        }
+        let Some(field) = &mut self.field else { return ModalAction::Stay };
+        field.composer().paste(text, lang);
+        self.request_assessment()
     }
 
     fn choose(
         &mut self,
         key: &KeyEvent,
-        at: Millis,
-        before: Option<Refusal>,
-        held: Option<(&StepAction, &Risk)>,
+        moment: Moment,
+        step: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> ModalAction {
-        if let Some(choice) = self.choices.choice_for_key(key) {
-            let typed = keys::letter(key) == Some(choice.letter);
-            if choice.pick.is_lasting() {
-                self.choices.mark(&choice);
-                return self.refuse_with(words::MARKED);
+        let held = self.held.take();
+        let letter = keys::letter(key);
+        let last = std::mem::replace(&mut self.last_letter, letter.map(|c| (c, moment.at)));
+        if let Some((choice, exact)) = letter.and_then(|c| self.choices.flow.offer.by_key(c)) {
+            let is_repeated =
+                last.is_some_and(|(c, at)| Some(c) == letter && moment.at < at + HELD);
+            if let (true, Some((decision, _))) = (is_repeated, held) {
+                return self.hold(decision, moment.at);
             }
-            return self.apply_choice(choice, Press { typed, at, before }, held, lang);
+            let marked = self.choices.flow.marked().map(|marked| marked.pick);
+            let confirms = self.choices.flow.stage() == FlowStage::Confirming;
+            if is_repeated && confirms && marked == Some(choice.pick) {
+                self.refuse(words::MARKED);
+                return ModalAction::Undecided;
+            }
+            let by = if exact { Press::Letter } else { Press::Other };
+            return self.apply(choice.pick, by, moment, step, lang);
         }
         match keys::action(KeyContext::Question, key) {
-            Some(KeyAction::Next) => self.choices.next(),
-            Some(KeyAction::Previous) => self.choices.previous(),
+            Some(KeyAction::Next) => self.choices.flow.move_mark(true),
+            Some(KeyAction::Previous) => self.choices.flow.move_mark(false),
             Some(KeyAction::More) => self.frame.show_next_part(),
-            Some(KeyAction::Details) if self.choices.has_details() => self.details = !self.details,
+            Some(KeyAction::Details) if self.choices.has_details() => {
+                self.details = !self.details;
+                return ModalAction::Undecided;
+            }
             Some(KeyAction::Scroll(by)) => {
-                return match (self.scroll(by), keys::letter(key)) {
+                return match (self.scroll(by), letter) {
                     (true, _) => ModalAction::Stay,
-                    (false, Some(_)) => ModalAction::Ignored,
+                    (false, Some(_)) => ModalAction::Undecided,
                     (false, None) => ModalAction::Unhandled,
                 };
             }
-            Some(KeyAction::Close) => return self.send(self.choices.offer.dismissal()),
+            Some(KeyAction::Close) => {
+                let decision = self.choices.flow.dismiss();
+                return self.send(decision);
+            }
             Some(KeyAction::Accept) => {
-                if let Some(choice) = self.choices.chosen() {
-                    return self.apply_choice(
-                        choice,
-                        Press { typed: false, at, before },
-                        held,
-                        lang,
-                    );
+                if let Some((decision, _)) = held {
+                    return self.send(decision);
+                }
+                if let Some(marked) = self.choices.flow.marked() {
+                    return self.apply(marked.pick, Press::Confirm, moment, step, lang);
                 }
             }
-            _ if keys::letter(key).is_some_and(choice::is_answer_letter) => {
-                return ModalAction::Ignored;
-            }
+            _ if letter.is_some_and(choice::is_answer_letter) => return ModalAction::Undecided,
             _ => return ModalAction::Unhandled,
         }
         ModalAction::Stay
     }
 
-    fn apply_choice(
+    /// How much was seen. A second press approves the rest of what is of low risk.
+    fn seen(&self, pick: ChoicePick, moment: Moment) -> Seen {
+        let warned = match moment.before {
+            Some(Refusal::Unseen { all: false, at }) => moment.at >= at.saturating_add(HELD),
+            Some(Refusal::Unseen { all: true, .. } | Refusal::Message(_)) | None => false,
+        };
+        let skips = self.can_skip_rest && warned && pick == ChoicePick::Run;
+        match (self.frame.is_all_seen(), self.frame.is_required_seen() || skips) {
+            (true, _) => Seen::All,
+            (false, true) => Seen::Required,
+            (false, false) => Seen::Part,
+        }
+    }
+
+    fn apply(
         &mut self,
-        choice: QuestionChoice,
-        press: Press,
-        held: Option<(&StepAction, &Risk)>,
+        pick: ChoicePick,
+        by: Press,
+        moment: Moment,
+        step: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> ModalAction {
-        let needs_all = matches!(
-            choice.pick,
-            ChoicePick::All | ChoicePick::Each | ChoicePick::TrustAbove | ChoicePick::TrustFirst
-        );
-        if needs_all && !self.frame.is_all_seen() {
-            return self.refuse_unseen(true, press.at);
-        }
-        match self.choices.offer.effect(choice.pick) {
+        let seen = self.seen(pick, moment);
+        let flow = &mut self.choices.flow;
+        let is_confirmed = by == Press::Confirm || flow.stage() == FlowStage::Confirming;
+        let is_instant = is_confirmed || flow.is_instant(pick);
+        let is_step = flow.offer.kind.is_about_step();
+        match flow.choose(pick, by, seen) {
+            FlowStep::Decided(decision) if is_instant => return self.send(decision),
+            FlowStep::Decided(decision) => {
+                flow.back();
+                flow.mark(pick);
+                return self.hold(decision, moment.at);
+            }
+            FlowStep::Confirm => {
+                self.refuse(words::MARKED);
+                return ModalAction::Undecided;
+            }
+            FlowStep::Unseen { all } => {
+                self.refusal = Some(Refusal::Unseen { all, at: moment.at });
+            }
+            FlowStep::NeedsCapital => self.refuse(words::REFUSED_CAPITAL),
             // "All" of nothing is not an answer.
-            PickEffect::DecideEach if self.choices.offer.batch.is_empty() => {
-                self.refuse_with(prompt::PIECES_NONE)
-            }
-            PickEffect::DecideEach => {
-                let steps = self.choices.offer.batch.clone();
-                self.approve(Decision::ApproveAll { steps }, press)
-            }
-            PickEffect::Decide(decision) => match choice.pick {
-                ChoicePick::Reject
-                | ChoicePick::Stop
-                | ChoicePick::Continue
-                | ChoicePick::TrustFirst => self.send(decision),
-                _ => self.approve(decision, press),
-            },
-            // The field would not be seen.
-            PickEffect::WriteReason if !self.frame.has_room() => {
-                self.send(Decision::Reject { word: None })
-            }
-            PickEffect::WriteReason => {
-                self.mode = QuestionMode::WritingReason(Box::new(Composer::new(Vec::new())));
-                ModalAction::Stay
-            }
-            PickEffect::Edit => {
-                if let Some((work, risk)) = held {
-                    self.mode =
-                        QuestionMode::Editing(Box::new(Editor::new(work, Some(risk), lang)));
-                    self.frame.reset();
+            FlowStep::DecideEach if flow.offer.batch.is_empty() => self.refuse(prompt::PIECES_NONE),
+            FlowStep::DecideEach => {
+                let steps = flow.offer.batch.clone();
+                let decision = Decision::ApproveAll { steps };
+                if is_instant {
+                    return self.send(decision);
                 }
-                ModalAction::Stay
+                return self.hold(decision, moment.at);
+            }
+            // The field would not be seen.
+            FlowStep::WriteReason if is_step && !self.frame.has_room() => {
+                return self.send(Decision::Reject { word: None });
+            }
+            FlowStep::WriteReason => self.field = Some(empty_field()),
+            FlowStep::Edit => {
+                self.open_editor(step, (by != Press::Confirm).then_some(moment.at), lang)
             }
         }
-    }
-
-    /// Approval counts once everything was seen; a high-risk step takes its own letter.
-    fn approve(&mut self, decision: Decision, press: Press) -> ModalAction {
-        if !self.frame.is_required_seen() {
-            let warned = match press.before {
-                Some(Refusal::Unseen { all: false, at }) => press.at >= at.saturating_add(HELD),
-                Some(Refusal::Unseen { all: true, .. } | Refusal::Message(_)) | None => false,
-            };
-            if !(self.can_skip_rest && decision == Decision::Approve && warned) {
-                return self.refuse_unseen(false, press.at);
-            }
-        }
-        if self.severity() == Severity::HighRisk && !press.typed {
-            return self.refuse_with(words::REFUSED_CAPITAL);
-        }
-        self.send(decision)
-    }
-
-    fn refuse_unseen(&mut self, all: bool, at: Millis) -> ModalAction {
-        self.refusal = Some(Refusal::Unseen { all, at });
         ModalAction::Stay
     }
 
-    fn word(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
-        let QuestionMode::WritingReason(field) = &mut self.mode else { return ModalAction::Stay };
-        match handle_field_key(field, key, lang) {
-            Field::Changed => ModalAction::Stay,
+    fn open_editor(
+        &mut self,
+        step: Option<(&StepAction, &Risk)>,
+        typed: Option<Millis>,
+        lang: Lang,
+    ) {
+        self.field = Some(match step {
+            Some((work, risk)) => {
+                QuestionField::Step(Box::new(Editor::new(work, Some(risk), lang)))
+            }
+            None => {
+                let mut field = Composer::new(Vec::new());
+                let lines: Vec<String> = self.plan.iter().map(PlanItem::line).collect();
+                field.set_text(&lines.join("\n"), lang);
+                QuestionField::Text(Box::new(field))
+            }
+        });
+        self.typed_through = typed.filter(|_| step.is_some());
+        self.frame.reset();
+    }
+
+    /// Holds an approval until it is clear that its letter begins no word.
+    fn hold(&mut self, decision: Decision, at: Millis) -> ModalAction {
+        self.held = Some((decision, at + WORD));
+        self.refuse(words::QUESTION_HELD);
+        ModalAction::Undecided
+    }
+
+    /// A key in the field.
+    fn write(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
+        let hasty = self.typed_through.is_some_and(|last| at < last.saturating_add(QUIET));
+        self.typed_through = hasty.then_some(at);
+        let Some(field) = &mut self.field else { return ModalAction::Stay };
+        match handle_field_key(field.composer(), key, lang) {
+            Field::Changed => self.request_assessment(),
             Field::Cancelled => {
-                self.mode = QuestionMode::Choosing;
+                if self.writes_only() {
+                    return self.send(Decision::Reject { word: None });
+                }
+                self.field = None;
+                self.choices.flow.back();
+                self.frame.reset();
                 ModalAction::Stay
             }
-            Field::Submitted => {
-                let word =
-                    Some(field.full_text().trim().to_owned()).filter(|word| !word.is_empty());
-                self.send(Decision::Reject { word })
+            Field::Submitted if hasty => {
+                self.typed_through = None;
+                self.refuse_with(words::QUESTION_RUN_AGAIN)
             }
+            Field::Submitted => self.submit(at),
             Field::Unhandled => ModalAction::Unhandled,
         }
     }
 
-    fn edit(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
-        let QuestionMode::Editing(editor) = &mut self.mode else { return ModalAction::Stay };
-        match handle_field_key(&mut editor.field, key, lang) {
-            Field::Changed => self.request_assessment(),
-            Field::Cancelled => {
-                self.mode = QuestionMode::Choosing;
-                self.frame.reset();
-                ModalAction::Stay
-            }
-            Field::Submitted => match editor.approvable_work().cloned() {
-                Some(work) if self.frame.is_required_seen() => self.send(Decision::Edit(work)),
-                Some(_) => self.refuse_unseen(false, at),
-                None => self.refuse_with(words::REFUSED_UNJUDGED),
+    fn submit(&mut self, at: Millis) -> ModalAction {
+        let flow = &mut self.choices.flow;
+        let decision = match &mut self.field {
+            None => return ModalAction::Stay,
+            Some(QuestionField::Step(editor)) => match editor.approvable_work().cloned() {
+                Some(work) if self.frame.is_required_seen() => flow.edit(work),
+                Some(_) => {
+                    self.refusal = Some(Refusal::Unseen { all: false, at });
+                    return ModalAction::Stay;
+                }
+                None => return self.refuse_with(words::REFUSED_UNJUDGED),
             },
-            Field::Unhandled => ModalAction::Unhandled,
-        }
+            Some(QuestionField::Text(field)) => {
+                let text = field.full_text();
+                let takes_none = flow.offer.kind.is_about_step();
+                if text.trim().is_empty() && !takes_none {
+                    return ModalAction::Stay;
+                }
+                match flow.stage() {
+                    FlowStage::Editing => flow.edit_plan(text.trim()),
+                    _ => flow.write(&text),
+                }
+            }
+        };
+        self.send(decision)
     }
 
     /// After an edit: asks for an assessment if there is something new to assess.
     fn request_assessment(&mut self) -> ModalAction {
         let ask = self.id;
-        let QuestionMode::Editing(editor) = &mut self.mode else { return ModalAction::Stay };
+        let Some(QuestionField::Step(editor)) = &mut self.field else { return ModalAction::Stay };
         let Some(work) = editor.reparse() else { return ModalAction::Stay };
         ModalAction::Send(Op::PreviewRisk { ask, work })
     }
@@ -370,7 +474,7 @@ impl QuestionState {
 
     /// Whether keys are accepted for the current content.
     pub fn is_choosing(&self) -> bool {
-        matches!(self.mode, QuestionMode::Choosing)
+        matches!(self.choices.flow.stage(), FlowStage::Choosing | FlowStage::Confirming)
     }
 
     /// The text before the keys: why the last key did nothing, or where keys go.
@@ -405,8 +509,13 @@ impl QuestionState {
     }
 
     fn send(&mut self, decision: Decision) -> ModalAction {
-        self.mode = QuestionMode::Sent;
-        ModalAction::Send(Op::Decide { ask: self.id, decision })
+        ModalAction::Send(self.decide(decision))
+    }
+
+    fn decide(&mut self, decision: Decision) -> Op {
+        self.choices.flow.close();
+        self.field = None;
+        Op::Decide { ask: self.id, decision }
     }
 
     /// Lays out a page with its foot; returns its rows.
@@ -424,34 +533,25 @@ impl QuestionState {
     /// Adds the foot below the body, and the hint under it.
     fn add_foot(&mut self, page: &mut DialogPage, width: usize, pen: &DrawContext<'_>) {
         let columns = u16::try_from(width).unwrap_or(u16::MAX);
-        let hints: &[KeyHint] = match &mut self.mode {
-            QuestionMode::Choosing => {
+        let label = self.field_label();
+        let hints: &[KeyHint] = match (self.choices.flow.stage(), &mut self.field) {
+            (FlowStage::Decided, _) => {
+                page.foot = Foot::Nothing;
+                page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
+                return;
+            }
+            (_, Some(field)) => {
+                let rows = field.composer().fit(columns, pen.theme).min(6);
+                page.foot = Foot::Field { label: label.text(pen.lang).to_owned(), rows };
+                self.field_hints()
+            }
+            (_, None) => {
                 let grid = self.choices.grid(width, pen);
-                let (flow, row) = (self.choices.flow(width, pen), self.choices.row(width, pen));
-                page.foot = Foot::Choices { grid, flow, row };
+                let flow = self.choices.short_rows(width, pen);
+                page.foot = Foot::Choices { grid, flow, row: self.choices.row(width, pen) };
                 self.choices.hints()
             }
-            QuestionMode::Editing(editor) => {
-                let rows = editor.field.fit(columns, pen.theme).min(6);
-                let label = words::EDIT_LABEL.text(pen.lang).to_owned();
-                page.foot = Foot::Field { label, rows };
-                EDITING
-            }
-            QuestionMode::WritingReason(field) => {
-                let rows = field.fit(columns, pen.theme).min(6);
-                let label = words::WORD_LABEL.text(pen.lang).to_owned();
-                page.foot = Foot::Field { label, rows };
-                WORDING
-            }
-            QuestionMode::Sent => {
-                page.foot = Foot::Nothing;
-                &[]
-            }
         };
-        if matches!(self.mode, QuestionMode::Sent) {
-            page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
-            return;
-        }
         let (say, until) = self.status_text();
         page.message =
             say.map(|say| Line::styled(pen.keymap.with_keys(say).text(pen.lang), pen.theme.warn));
@@ -459,27 +559,56 @@ impl QuestionState {
         page.hint = with_draft(hints, self.listening, width, pen);
     }
 
+    /// What the field is for.
+    fn field_label(&self) -> Phrase {
+        match (self.choices.flow.stage(), self.choices.flow.offer.kind) {
+            (FlowStage::Editing, QuestionKind::Plan) => words::PLAN_EDIT,
+            (FlowStage::Editing, _) => words::EDIT_LABEL,
+            (_, QuestionKind::Plan) => words::PLAN_OTHER,
+            (_, QuestionKind::Model) => words::CHOICE_OWN,
+            (_, _) => words::WORD_LABEL,
+        }
+    }
+
+    /// Whether it offers no answers, so that one is written.
+    fn writes_only(&self) -> bool {
+        let offer = &self.choices.flow.offer;
+        offer.kind == QuestionKind::Model && offer.answers.is_empty()
+    }
+
+    fn field_hints(&self) -> &'static [KeyHint] {
+        let offer = &self.choices.flow.offer;
+        match (self.choices.flow.stage(), offer.kind.is_about_step()) {
+            (FlowStage::Editing, true) => EDITING,
+            (_, true) => WORDING,
+            (_, false) if self.writes_only() => WRITING_ONLY,
+            (_, false) => WRITING,
+        }
+    }
+
     /// Draws the page; returns the position of the cursor while a field is open.
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let area = self.frame.draw(screen, buf, pen)?;
         let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: self.frame.tone() };
-        let caret = match &self.mode {
-            QuestionMode::Editing(editor) => editor.field.draw(area, buf, &dress),
-            QuestionMode::WritingReason(field) => field.draw(area, buf, &dress),
-            QuestionMode::Choosing | QuestionMode::Sent => None,
+        let caret = match &self.field {
+            Some(QuestionField::Step(editor)) => editor.field.draw(area, buf, &dress),
+            Some(QuestionField::Text(field)) => field.draw(area, buf, &dress),
+            None => None,
         };
         dialog_frame::cursor_in_field(area, caret)
     }
 }
 
-/// How a choice was made.
+/// When a key was pressed.
 #[derive(Clone, Copy, Debug)]
-struct Press {
-    /// With exactly its letter.
-    typed: bool,
+struct Moment {
     at: Millis,
     /// Why the previous key did nothing.
     before: Option<Refusal>,
+}
+
+fn empty_field() -> QuestionField {
+    QuestionField::Text(Box::new(Composer::new(Vec::new())))
 }
 
 /// Where keys go, when that is not here.
@@ -536,14 +665,14 @@ impl<'a> Subject<'a> {
     /// The head of the dialog, with the command after its prompt as the first rows.
     pub fn page(
         &self,
-        title: Phrase,
+        title: LocalizedText,
         prompt: &'static str,
         usual: bool,
         (width, pen): (usize, &DrawContext<'_>),
     ) -> DialogPage {
         let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
-        let title = if self.is_edited() { words::EDIT_TITLE } else { title };
-        let title = title.text(pen.lang).to_owned();
+        let title = if self.is_edited() { words::EDIT_TITLE.into() } else { title };
+        let title = title.text(pen.lang);
         let badge = match self.certainty {
             Certainty::Proposed if usual => {
                 let room = width.min(MEASURE).saturating_sub(text::width(&title) + COUNT);
@@ -559,9 +688,7 @@ impl<'a> Subject<'a> {
                 .map(|row| Line::styled(row, pen.theme.warn))
                 .collect(),
             Certainty::Proposed | Certainty::Assessed | Certainty::Pending => match self.change {
-                Some(change) => {
-                    super::file_change::rows(self.work.tool(), change, width, pen, self.diffs)
-                }
+                Some(change) => super::file_change::rows(change, width, pen, self.diffs),
                 None => step_details::prompt_rows(prompt, self.work, self.risk, width, pen).into(),
             },
         };
@@ -587,5 +714,16 @@ const EDITING: &[KeyHint] = &[
 const WORDING: &[KeyHint] = &[
     KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_REJECT_WITH),
     KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
+];
+/// An answer in words.
+const WRITING: &[KeyHint] = &[
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
+];
+const WRITING_ONLY: &[KeyHint] = &[
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::CHOICE_NOTHING),
     KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];

@@ -11,7 +11,7 @@ use super::step_details::{self, StepDetails};
 use crate::draw::{self, DrawContext};
 use avocet_core::i18n::{common, screen as words};
 use avocet_core::protocol::{AskId, Risk, StepAction, StepQuestion};
-use avocet_present::QuestionOffer;
+use avocet_present::flow::QuestionFlow;
 
 /// Columns before each simple command.
 const INDENT: usize = 2;
@@ -33,7 +33,8 @@ impl Dialog for ShellDialog {
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, None);
-        let mut page = subject.page(words::SHELL_TITLE, step_details::PROMPT, false, (width, pen));
+        let mut page =
+            subject.page(words::SHELL_TITLE.into(), step_details::PROMPT, false, (width, pen));
         page.count = count_text(&self.asked, pen);
         if !subject.is_edited() {
             page.optional.extend(self.command_rows(width, pen));
@@ -44,8 +45,8 @@ impl Dialog for ShellDialog {
 }
 
 impl ShellDialog {
-    pub fn new(id: AskId, offer: QuestionOffer, asked: StepQuestion) -> ShellDialog {
-        ShellDialog { question: QuestionState::new(id, offer), asked }
+    pub fn new(id: AskId, flow: QuestionFlow, asked: StepQuestion) -> ShellDialog {
+        ShellDialog { question: QuestionState::new(id, flow), asked }
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.

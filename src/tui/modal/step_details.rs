@@ -272,6 +272,18 @@ impl StepDetails {
         }
     }
 
+    /// The gravest reason, and what the step is given beyond the sandbox; the others are details.
+    pub fn push_gravest_reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
+        let main = reasons(risk).find(|reason| !is_confinement(reason));
+        let opens = reasons(risk)
+            .filter(|reason| reason.rule.starts_with(SANDBOX) && !is_confinement(reason));
+        let mut shown: Vec<&Reason> = main.into_iter().collect();
+        shown.extend(opens.filter(|reason| Some(*reason) != main));
+        let rows = shown.into_iter().flat_map(|reason| self.reason_rows(work, reason, pen));
+        let rows = rows.collect();
+        self.push_labelled(words::ASK_REASONS, rows, pen);
+    }
+
     /// Each reason with the argument it points at and the id of its rule.
     pub fn push_reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
         let rows = reasons(risk).flat_map(|reason| self.reason_rows(work, reason, pen)).collect();
@@ -382,8 +394,7 @@ pub fn badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
 /// What confines the step, in its own rows.
 pub fn sandbox_rows(risk: &Risk, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     // Why the network is open to code of the project is one of the details.
-    let said = reasons(risk)
-        .filter(|reason| reason.rule.starts_with(SANDBOX) && reason.rule != "sandbox.network");
+    let said = reasons(risk).filter(|reason| reason.rule == "sandbox.work");
     let rows = said.flat_map(|reason| text::wrap(&reason.say.text(pen.lang), width.min(MEASURE)));
     rows.map(|row| Line::styled(row, pen.theme.dim)).collect()
 }
@@ -391,6 +402,11 @@ pub fn sandbox_rows(risk: &Risk, width: usize, pen: &DrawContext<'_>) -> Vec<Lin
 /// The reasons for asking.
 fn reasons(risk: &Risk) -> impl Iterator<Item = &Reason> {
     risk.reasons.iter().filter(|reason| reason.tier > Tier::L0)
+}
+
+/// Whether a reason only says how the sandbox confines the step.
+fn is_confinement(reason: &Reason) -> bool {
+    ["sandbox.work", "sandbox.network"].contains(&reason.rule.as_str())
 }
 
 /// The rules about the sandbox around a step.

@@ -16,7 +16,7 @@ use crate::{symbols, text};
 use avocet_core::i18n::{common, prompt as words};
 use avocet_core::protocol::{AskId, Risk, StepAction, TemplateCommand};
 use avocet_core::text::escape;
-use avocet_present::QuestionOffer;
+use avocet_present::flow::QuestionFlow;
 
 /// Columns before the line of a piece.
 const COLUMN: usize = 8;
@@ -73,18 +73,20 @@ impl Dialog for TemplateDialog {
                 self.move_cursor(Some(at + 1))
             }
             (KeyAction::Next, Some(_)) => {
-                self.question.choices.first();
+                self.question.choices.flow.mark_row(0);
                 self.move_cursor(None);
             }
             (KeyAction::Previous, Some(at)) => match at.checked_sub(1) {
                 Some(at) => self.move_cursor(Some(at)),
                 None => {
-                    self.question.choices.last();
+                    self.question.choices.flow.mark_row(usize::MAX);
                     self.move_cursor(None);
                 }
             },
-            (KeyAction::Next, None) if self.question.choices.is_last() => self.move_cursor(Some(0)),
-            (KeyAction::Previous, None) if self.question.choices.is_first() => {
+            (KeyAction::Next, None) if self.question.choices.flow.is_last() => {
+                self.move_cursor(Some(0))
+            }
+            (KeyAction::Previous, None) if self.question.choices.flow.is_first() => {
                 self.move_cursor(self.rows.len().checked_sub(1));
             }
             _ => return false,
@@ -123,7 +125,7 @@ impl Dialog for TemplateDialog {
 impl TemplateDialog {
     pub fn new(
         id: AskId,
-        offer: QuestionOffer,
+        flow: QuestionFlow,
         of: String,
         cwd: String,
         pieces: Vec<TemplateCommand>,
@@ -134,7 +136,7 @@ impl TemplateDialog {
             line: 0,
         });
         let mut pieces = TemplateDialog {
-            question: QuestionState::new(id, offer),
+            question: QuestionState::new(id, flow),
             template: of,
             cwd,
             rows: rows.collect(),
@@ -176,7 +178,7 @@ impl TemplateDialog {
     /// Tells the choices which pieces "run the marked ones" includes.
     fn update_batch(&mut self) {
         let marked = self.rows.iter().filter(|row| row.marked);
-        self.question.choices.offer.batch = marked.map(|row| row.command.id.clone()).collect();
+        self.question.choices.flow.offer.batch = marked.map(|row| row.command.id.clone()).collect();
     }
 
     /// The whole line after its mark and tier; below it its commands, and why it does more than

@@ -11,7 +11,8 @@ use crate::draw::DrawContext;
 use crate::text;
 use avocet_core::i18n::{LocalizedText, common, screen as words};
 use avocet_core::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
-use avocet_present::{ChoicePick, QuestionOffer};
+use avocet_present::ChoicePick;
+use avocet_present::flow::QuestionFlow;
 
 /// Files that are named; the rest is only counted.
 const NAMED: usize = 12;
@@ -55,17 +56,15 @@ impl Dialog for TrustDialog {
 impl TrustDialog {
     pub fn new(
         id: AskId,
-        offer: QuestionOffer,
+        flow: QuestionFlow,
         (folder, above): (String, Option<String>),
         trusted: bool,
         because: LocalizedText,
         found: Vec<UntrustedFile>,
     ) -> TrustDialog {
-        let mut asking = QuestionState::new(id, offer);
-        if trusted {
-            asking.choices = asking.choices.with_default(ChoicePick::Trust);
-        }
-        TrustDialog { question: asking, folder, folder_above: above, reason: because, files: found }
+        let flow = if trusted { flow.with_marked(ChoicePick::Trust) } else { flow };
+        let question = QuestionState::new(id, flow);
+        TrustDialog { question, folder, folder_above: above, reason: because, files: found }
     }
 }
 

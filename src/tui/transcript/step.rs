@@ -27,6 +27,8 @@ use avocet_safety::sanitize::{TextSource, clean, is_binary};
 const FAILURE: usize = 4;
 /// Rows of the user's answer to a question of the model.
 const ANSWER: usize = 2;
+/// Columns of the rule that let it run.
+const BY_RULE: usize = 48;
 /// Rows of output of a command that the user typed.
 const TYPED: usize = 40;
 /// The facts at the right leave the command at least this many columns.
@@ -384,8 +386,16 @@ impl StepBlock {
         }
         let StepState::Done(done) = &self.state else { return None };
         let is_due = self.risk.tier == Tier::L1 && !self.is_typed() && done.outcome == Outcome::Ran;
-        let word = if self.asked { screen::STEP_APPROVED } else { screen::STEP_ALLOWED };
-        is_due.then(|| (paper.phrase(word).into(), theme.dim))
+        let by_rule = self.risk.reasons.iter().find(|reason| reason.rule == "allowed");
+        let rule = by_rule.and_then(|reason| reason.say.value("rule")).filter(|_| !self.asked);
+        is_due.then(|| match rule {
+            Some(rule) => {
+                let say = screen::STEP_BY_RULE.with("rule", rule.clone());
+                (text::elide_end(&say.text(paper.lang), BY_RULE), theme.dim)
+            }
+            None if self.asked => (paper.phrase(screen::STEP_APPROVED).into(), theme.dim),
+            None => (paper.phrase(screen::STEP_ALLOWED).into(), theme.dim),
+        })
     }
 
     /// Code of its change that is in view and has no colours yet.

@@ -109,7 +109,7 @@ pub(super) fn handle_paste(
             | ModalAction::Close
             | ModalAction::Picked(..)
             | ModalAction::KeyEntered(_)
-            | ModalAction::Ignored
+            | ModalAction::Undecided
             | ModalAction::Unhandled => Vec::new(),
         };
     }
@@ -170,34 +170,28 @@ fn handle_question_key(
     if state.guard.is_pasting(at) && keys::action(KeyContext::Input, key) == Some(KeyAction::Send) {
         return Vec::new();
     }
+    if begins_word(state, key, &ignored) {
+        return type_word(state, key, &ignored, at);
+    }
+    // In a text it is one of its letters.
+    if keys::letter(key) == Some('?') && ignored.is_empty() && !state.modals.has_text_field() {
+        return act(state, KeyAction::Help, key, at);
+    }
     match state.modals.key(key, at, lang) {
-        ModalAction::Ignored => {
+        ModalAction::Undecided if is_text_key(key) => {
             state.guard.ignore(ignored, key, at);
             Vec::new()
         }
         // No question has a field for a key.
-        ModalAction::Stay | ModalAction::KeyEntered(_) => Vec::new(),
+        ModalAction::Stay | ModalAction::Undecided | ModalAction::KeyEntered(_) => Vec::new(),
         ModalAction::Close => {
             state.modals.pop();
             state.guard.restart(at);
             Vec::new()
         }
-        ModalAction::Send(op) => match op {
-            Op::Decide { decision: Decision::Stop, .. } => submit::stop_turn(state, op, at),
-            op => {
-                if let Op::Decide { decision: Decision::ApproveAll { steps }, .. } = &op {
-                    state.transcript.approve_ahead(steps);
-                }
-                vec![ScreenEffect::Send(op)]
-            }
-        },
+        ModalAction::Send(op) => decide(state, op, Some(key), at),
         ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
-        ModalAction::Unhandled if is_text_key(key) => {
-            state.guard.record_typing(at);
-            state.modals.reset_selection();
-            type_keys(state, &ignored);
-            type_key(state, key)
-        }
+        ModalAction::Unhandled if is_text_key(key) => type_word(state, key, &ignored, at),
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
             Some(KeyAction::Palette) => open_command_line(state, at),
             Some(
@@ -210,6 +204,46 @@ fn handle_question_key(
             Some(action) => act(state, action, key, at),
         },
     }
+}
+
+/// Whether a letter after some that decided nothing makes them a word. Letters that only mark may
+/// follow each other, and a repeated one is a key held down.
+fn begins_word(state: &State, key: &KeyEvent, before: &[KeyEvent]) -> bool {
+    before.last().is_some_and(|before| before.code != key.code)
+        && is_text_key(key)
+        && !state.modals.has_text_field()
+        && !state.modals.is_marking(key)
+}
+
+/// Types a letter and those before it, which answer nothing any more.
+fn type_word(
+    state: &mut State,
+    key: &KeyEvent,
+    before: &[KeyEvent],
+    at: Millis,
+) -> Vec<ScreenEffect> {
+    state.guard.record_typing(at);
+    state.modals.reset_selection();
+    type_keys(state, before);
+    type_key(state, key)
+}
+
+/// What a question sends: a decision, or an edit to be assessed.
+pub(super) fn decide(
+    state: &mut State,
+    op: Op,
+    key: Option<&KeyEvent>,
+    at: Millis,
+) -> Vec<ScreenEffect> {
+    if let Op::Decide { decision, .. } = &op {
+        state.guard.record_decision(key, at);
+        match decision {
+            Decision::Stop => return submit::stop_turn(state, op, at),
+            Decision::ApproveAll { steps } => state.transcript.approve_ahead(steps),
+            _ => {}
+        }
+    }
+    vec![ScreenEffect::Send(op)]
 }
 
 /// A key for the draft, with the same meaning as while a turn runs.
@@ -292,7 +326,7 @@ fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     }
     let is_command =
         state.palette.draft().is_some() || state.composer.display_text().starts_with('/');
-    if !is_command && !state.guard.confirm_sending(at) {
+    if !is_command && (state.guard.ends_word(at) || !state.guard.confirm_sending(at)) {
         state.modals.refuse(words::QUESTION_ENTER_AGAIN);
         return Vec::new();
     }

@@ -25,6 +25,7 @@ mod question;
 mod queueing;
 mod settings;
 mod start_page;
+mod typed_words;
 mod typing;
 mod writing;
 
@@ -52,6 +53,14 @@ fn press_at(state: &mut State, keys: &str, at: Millis) -> Vec<ScreenEffect> {
             visible_effects(update(state, TimedInput::key(at, code)))
         })
         .collect()
+}
+
+/// Presses keys, and lets the time pass in which a word would go on.
+fn answer_at(state: &mut State, keys: &str, at: Millis) -> Vec<ScreenEffect> {
+    let mut effects = press_at(state, keys, at);
+    let at = at + crate::modal::WORD;
+    effects.extend(visible_effects(update(state, TimedInput { at, input: ScreenInput::Tick })));
+    effects
 }
 
 fn hold(state: &mut State, code: KeyCode, modifiers: KeyModifiers) -> Vec<ScreenEffect> {
@@ -428,7 +437,7 @@ fn a_question_is_answered_by_letter_digit_or_arrows() {
     ];
     for (keys, decision) in cases {
         let mut state = screen_with_question(risk(Tier::L1));
-        assert_eq!(press(&mut state, keys), decides(decision), "{keys:?}");
+        assert_eq!(answer_at(&mut state, keys, 10_000), decides(decision), "{keys:?}");
     }
 }
 
@@ -437,7 +446,7 @@ fn keys_typed_before_a_question_opened_do_not_answer_it() {
     let mut state = screen_with_question(risk(Tier::L1));
     assert_eq!(press_at(&mut state, "y\x08", 1_699), []);
     assert_eq!(press_at(&mut state, "\n", 2_398), []);
-    assert_eq!(press_at(&mut state, "y", 4_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 4_000), decides(Decision::Approve));
 }
 
 #[test]
@@ -446,7 +455,7 @@ fn help_over_a_question_restarts_its_guard() {
     hold(&mut state, KeyCode::F(1), KeyModifiers::NONE);
     assert_eq!(press_at(&mut state, "q", 20_000), []);
     assert_eq!(press_at(&mut state, "\n", 20_699), []);
-    assert_eq!(press_at(&mut state, "y", 21_399), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 21_399), decides(Decision::Approve));
 }
 
 #[test]
@@ -463,7 +472,7 @@ fn unseen_rows_cannot_be_approved() {
         press(&mut state, " ");
         draw(&mut state, SIZE);
     }
-    assert_eq!(press(&mut state, "y"), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 20_000), decides(Decision::Approve));
 }
 
 #[test]
@@ -481,7 +490,7 @@ fn a_high_risk_step_requires_its_capital_letter() {
     assert_eq!(press(&mut state, "1"), []);
     assert_eq!(press(&mut state, "\t\n"), []);
     assert_eq!(press(&mut state, "sp"), [], "it cannot be remembered");
-    assert_eq!(press(&mut state, "Ｙ"), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "Ｙ", 11_000), decides(Decision::Approve));
 }
 
 #[test]
@@ -493,8 +502,8 @@ fn ctrl_c_stops_the_turn_even_while_the_guard_is_active() {
 #[test]
 fn one_question_gets_one_answer() {
     let mut state = screen_with_question(risk(Tier::L1));
-    assert_eq!(press(&mut state, "y"), decides(Decision::Approve));
-    assert_eq!(press(&mut state, "y"), []);
+    assert_eq!(answer_at(&mut state, "y", 10_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 12_000), []);
     receive(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
     assert!(state.modals.is_empty());
 }

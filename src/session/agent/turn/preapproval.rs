@@ -6,16 +6,35 @@
 use std::collections::VecDeque;
 
 use avocet_core::protocol::{self, Reason, Step, Tier};
-use avocet_safety::{self as safety, Assessment, PolicyContext};
+use avocet_safety::{self as safety, Assessment, PolicyContext, Verdict};
 
 /// The rest of a reply's list, as judged now.
 #[derive(Debug, Default)]
-pub struct RemainingSteps(Vec<Assessment>);
+pub struct RemainingSteps {
+    steps: Vec<Assessment>,
+    /// Those that will ask.
+    asking: Vec<String>,
+}
 
 impl RemainingSteps {
     pub fn assess(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> RemainingSteps {
-        let judged = |step: &Step| safety::assess(step.clone(), scene).assessment().clone();
-        RemainingSteps(todo.iter().map(judged).collect())
+        let mut ahead = RemainingSteps::default();
+        for step in todo {
+            let verdict = safety::assess(step.clone(), scene);
+            if matches!(verdict, Verdict::Ask(_)) {
+                ahead.asking.push(step.id.clone());
+            }
+            ahead.steps.push(verdict.assessment().clone());
+        }
+        ahead
+    }
+
+    /// The number of questions that are still to come.
+    pub fn questions(&self, approved: &Preapproved) -> usize {
+        let asks = |judged: &&Assessment| {
+            self.asking.contains(&judged.step.id) && !approved.covers(judged)
+        };
+        self.steps.iter().filter(asks).count()
     }
 
     /// The form that surfaces show.
@@ -26,16 +45,18 @@ impl RemainingSteps {
             risk: judged.risk.clone(),
             change: judged.change().cloned(),
         };
-        self.0.iter().map(shown).collect()
+        self.steps.iter().map(shown).collect()
     }
 
     /// The advance approval of those of `steps`. A high-risk step cannot be approved in advance; if
     /// one is among them the whole approval is void, because it was not offered.
     pub fn preapprove(self, steps: &[String]) -> Preapproved {
-        if !self.0.iter().all(|judged| judged.risk.can_batch_approve()) {
+        if !self.steps.iter().all(|judged| judged.risk.can_batch_approve()) {
             return Preapproved::default();
         }
-        Preapproved(self.0.into_iter().filter(|judged| steps.contains(&judged.step.id)).collect())
+        Preapproved(
+            self.steps.into_iter().filter(|judged| steps.contains(&judged.step.id)).collect(),
+        )
     }
 }
 

@@ -140,7 +140,7 @@ fn a_message_over_an_opening_question_stays_in_the_draft() {
         assert_eq!(state.composer.display_text(), sentence, "{gap} ms");
         // After one deliberate key and a pause the question can be answered; the draft stays.
         assert_eq!(press_at(&mut state, "\t", now + 10), []);
-        assert_eq!(press_at(&mut state, "y", now + 720), decides(Decision::Approve));
+        assert_eq!(answer_at(&mut state, "y", now + 720), decides(Decision::Approve));
         assert_eq!(state.composer.display_text(), sentence);
     }
 }
@@ -174,7 +174,7 @@ fn an_emptied_draft_lets_keys_answer_after_the_pause() {
     assert_eq!(listens(&state, 4_000), FocusNotice::Draft);
     press_at(&mut state, "\x08", 4_000);
     assert_eq!(listens(&state, 4_699), FocusNotice::Waiting);
-    assert_eq!(press_at(&mut state, "y", 4_700), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 4_700), decides(Decision::Approve));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn lasting_choices_require_enter_on_a_selected_row() {
     );
     let mut state = trusts(false);
     assert_eq!(press_at(&mut state, "tat", 5_000), []);
-    assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "\n", 5_100), decides(Decision::Approve));
     let mut state = trusts(false);
     let above = Decision::TrustParent;
     assert_eq!(press_at(&mut state, "a\n", 5_000), decides(above));
@@ -265,7 +265,7 @@ fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
     let deny = press_at(&mut state, "/deny touch *\n", 7_000);
     assert!(matches!(&deny[..], [ScreenEffect::Send(Op::Deny { .. })]), "{deny:?}");
     assert_eq!(press_at(&mut state, "/queue next\n", 8_000), sends("next"));
-    assert_eq!(press_at(&mut state, "y", 9_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 9_000), decides(Decision::Approve));
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn a_click_restarts_the_quiet_time() {
 #[test]
 fn the_next_question_of_a_batch_needs_a_pause_too() {
     let mut state = screen_with(touches());
-    assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 5_000), decides(Decision::Approve));
     update(
         &mut state,
         TimedInput::session(5_050, protocol::Event::QuestionClosed { ask: AskId(7) }),
@@ -380,7 +380,7 @@ fn the_next_question_of_a_batch_needs_a_pause_too() {
     update(&mut state, TimedInput::session(5_060, touches()));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "\n", 5_400), []);
-    assert_eq!(press_at(&mut state, "y", 6_100), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 6_100), decides(Decision::Approve));
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
         update(&mut state, TimedInput::key(5_100, key));
         let seen = row(&mut state, "Lines ");
         assert!(!seen.contains("more lines below"), "{seen}");
-        assert_eq!(press_at(&mut state, "y", 5_200), decides(Decision::Approve));
+        assert_eq!(answer_at(&mut state, "y", 5_200), decides(Decision::Approve));
     }
 }
 
@@ -410,7 +410,7 @@ fn blanks_in_an_empty_draft_scroll_the_question() {
         draw(&mut state, SIZE);
     }
     assert_eq!(state.composer.full_text(), " ".repeat(6), "none is lost");
-    assert_eq!(press_at(&mut state, "y", 2_800), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 2_800), decides(Decision::Approve));
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn a_second_separate_press_approves_unseen_rows_of_a_low_risk_change() {
     assert_eq!(press_at(&mut state, "y", 5_000), []);
     assert!(row(&mut state, "y again").contains("more lines below"));
     assert_eq!(press_at(&mut state, "y", 5_500), [], "it is held down");
-    assert_eq!(press_at(&mut state, "y", 6_200), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 6_200), decides(Decision::Approve));
     let grave = Risk { effects: vec![protocol::Effect::Outside], ..risk(Tier::L1) };
     for risk in [grave, Risk { lifted: true, ..risk(Tier::L1) }] {
         let mut state = screen_with(writes(300, risk));
@@ -465,7 +465,7 @@ fn a_high_risk_change_is_read_page_by_page() {
         update(&mut state, TimedInput::key(5_200 + at, KeyCode::PageDown));
     }
     draw(&mut state, SIZE);
-    assert_eq!(press_at(&mut state, "Y", 5_400), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "Y", 5_400), decides(Decision::Approve));
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn a_larger_window_withdraws_the_note_about_unseen_rows() {
     press_at(&mut state, "y", 5_000);
     assert!(text(&mut state, SIZE).contains("more lines below"));
     assert!(!text(&mut state, (80, 60)).contains("more lines below"));
-    assert_eq!(press_at(&mut state, "y", 5_100), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 5_100), decides(Decision::Approve));
 }
 
 #[test]
@@ -496,7 +496,7 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
     assert!(row(&mut state, "more lines below").contains("End shows them"));
     update(&mut state, TimedInput::key(5_100, KeyCode::End));
     draw(&mut state, SIZE);
-    let all = press_at(&mut state, "a", 5_200);
+    let all = answer_at(&mut state, "a", 5_200);
     assert!(
         matches!(
             &all[..],

@@ -21,7 +21,7 @@ fn a_question_takes_a_key_at_once_where_nobody_typed() {
     for key in [None, Some(8_999)] {
         let mut state = asked_after_key(key, touches());
         assert_eq!(listens(&state, 10_000), FocusNotice::Question);
-        assert_eq!(press_at(&mut state, "y", 10_001), decides(Decision::Approve));
+        assert_eq!(answer_at(&mut state, "y", 10_001), decides(Decision::Approve));
     }
     let state = asked_after_key(Some(9_000), touches());
     assert_eq!(listens(&state, 10_699), FocusNotice::Waiting);
@@ -44,7 +44,7 @@ fn the_letter_of_a_choice_that_comes_too_early_is_held_and_never_sent() {
     for at in 0..40 {
         assert_eq!(press_at(&mut state, "y", 10_750 + 33 * at), []);
     }
-    assert_eq!(press_at(&mut state, "y", 13_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 13_000), decides(Decision::Approve));
     // More text follows: it was its beginning.
     for (text, at) in [("yes", 90), ("no", 200), ("y/n", 90)] {
         let mut state = asked_after_key(Some(9_900), touches());
@@ -83,7 +83,7 @@ fn a_press_after_a_release_is_a_second_one_at_once() {
     let mut release = KeyEvent::from(KeyCode::Char('y'));
     release.kind = KeyEventKind::Release;
     update(&mut state, TimedInput::key(5_060, release));
-    assert_eq!(press_at(&mut state, "y", 5_200), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 5_200), decides(Decision::Approve));
 }
 
 /// A diff of this many rows takes its head and its rows; all else may be hidden.
@@ -92,7 +92,7 @@ fn a_diff_that_is_all_on_the_screen_is_approved_by_one_key() {
     for lines in [1, 5, 13, 15, 16] {
         let mut state = screen_with(writes(lines, risk(Tier::L1)));
         assert!(text(&mut state, SIZE).contains(&format!("line {lines}")));
-        assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve), "{lines}");
+        assert_eq!(answer_at(&mut state, "y", 5_000), decides(Decision::Approve), "{lines}");
     }
 }
 

@@ -19,7 +19,8 @@ fn details_of_a_question_wait_behind_a_key_except_with_high_risk() {
     assert_eq!(press_at(&mut state, "d", 5_000), []);
     let shown = text(&mut state, SIZE);
     assert!(hidden.iter().all(|fact| shown.contains(fact)), "{shown}");
-    assert_eq!(press_at(&mut state, "dy", 5_100), decides(Decision::Approve));
+    assert_eq!(press_at(&mut state, "d", 5_900), []);
+    assert_eq!(answer_at(&mut state, "y", 6_700), decides(Decision::Approve));
     let shown = text(&mut asks(Risk { lifted: true, ..risk(Tier::L1) }), SIZE);
     assert!(hidden.iter().all(|fact| shown.contains(fact)), "{shown}");
 }
@@ -36,7 +37,7 @@ fn a_lasting_choice_names_its_rule_and_another_folder_is_always_named() {
 }
 
 /// A command that the sandbox confines.
-fn confined(rest: usize) -> State {
+pub(super) fn confined(rest: usize) -> State {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step(asked) = &mut ask.question else { panic!("a step") };
     let mut held = risk(Tier::L1).reasons;
@@ -56,7 +57,7 @@ fn confined(rest: usize) -> State {
 fn yes_is_marked_for_what_stays_inside_the_sandbox_and_no_for_everything_else() {
     let mut state = confined(0);
     assert!(row(&mut state, "› 1").contains("Run once"), "{}", text(&mut state, SIZE));
-    assert_eq!(press_at(&mut state, "\n", 5_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "\n", 5_000), decides(Decision::Approve));
     let mut state = screen_with(touches());
     assert!(row(&mut state, "› 5").contains("No"), "{}", text(&mut state, SIZE));
     let no = decides(Decision::Reject { word: None });
@@ -115,7 +116,7 @@ fn in_a_small_window_a_question_shows_what_it_asks_and_can_be_answered() {
             update(&mut state, TimedInput::key(5_000 + at, KeyCode::PageDown));
             draw(&mut state, size);
         }
-        assert_eq!(press_at(&mut state, "y", 6_000), decides(Decision::Approve), "{size:?}");
+        assert_eq!(answer_at(&mut state, "y", 6_000), decides(Decision::Approve), "{size:?}");
     }
 }
 
@@ -151,7 +152,7 @@ fn a_denied_step_is_opened_once_or_for_the_session_and_runs_free_only_after_anot
     }
     let mut state = denied();
     draw(&mut state, (100, 40));
-    assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "y", 5_000), decides(Decision::Approve));
     let mut state = denied();
     draw(&mut state, (100, 40));
     assert_eq!(press_at(&mut state, "s", 5_000), []);
@@ -159,10 +160,10 @@ fn a_denied_step_is_opened_once_or_for_the_session_and_runs_free_only_after_anot
     assert_eq!(press_at(&mut state, "\n", 6_000), session);
     let mut state = denied();
     draw(&mut state, (100, 40));
-    assert_eq!(press_at(&mut state, "u", 5_000), decides(Decision::WithoutSandbox));
+    assert_eq!(answer_at(&mut state, "u", 5_000), decides(Decision::WithoutSandbox));
     // The next question takes the capital letter.
     let mut state = screen_with(asked(protocol::SandboxDenial::WITHOUT));
     draw(&mut state, (100, 40));
     assert_eq!(press_at(&mut state, "y", 5_000), []);
-    assert_eq!(press_at(&mut state, "Y", 6_000), decides(Decision::Approve));
+    assert_eq!(answer_at(&mut state, "Y", 6_000), decides(Decision::Approve));
 }

@@ -77,8 +77,8 @@ fn the_third_question_of_a_session_says_how_modes_are_changed() {
 fn a_plan_is_accepted_edited_or_refused_in_its_dialog() {
     let item = |text: &str| PlanItem::parse(text);
     let cases: [(&str, Decision); 4] = [
-        ("a", Decision::AcceptPlan { mode: ApprovalMode::Ask, items: None }),
-        ("b", Decision::AcceptPlan { mode: ApprovalMode::Edits, items: None }),
+        ("y", Decision::AcceptPlan { mode: ApprovalMode::Ask, items: None }),
+        ("s", Decision::AcceptPlan { mode: ApprovalMode::Edits, items: None }),
         (
             "e and tests\n",
             Decision::AcceptPlan {
@@ -94,7 +94,7 @@ fn a_plan_is_accepted_edited_or_refused_in_its_dialog() {
         let question = Question::Plan { step: "cmd_001".into(), items: vec![item("write it")] };
         receive(&mut state, SessionEvent::Asked(Box::new(Ask { id: AskId(7), question })));
         draw(&mut state, SIZE);
-        assert_eq!(press_at(&mut state, keys, 60_000), decides(decision), "{keys}");
+        assert_eq!(answer_at(&mut state, keys, 60_000), decides(decision), "{keys}");
     }
 }
 

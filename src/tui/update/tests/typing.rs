@@ -147,6 +147,8 @@ struct TypingHarness {
     has_moved_focus: bool,
     /// The letters that the question received.
     question_letters: String,
+    /// The letter that decided a question, as long as no other key follows it.
+    decided: Option<char>,
     /// The letters of each message sent, and of each draft that Up or Down replaced by one.
     recalled: Vec<Vec<char>>,
     /// The letters of messages that the running turn has not read.
@@ -176,6 +178,7 @@ impl TypingHarness {
             is_quiet: false,
             has_moved_focus: false,
             question_letters: String::new(),
+            decided: None,
             recalled: Vec::new(),
             steered: Vec::new(),
         }
@@ -263,11 +266,15 @@ impl TypingHarness {
         let blank = self.state.composer.is_blank();
         let (before, field) = (self.draft_letters(), self.state.modals.has_text_field());
         let ignored = self.ignored_letters();
+        if self.now >= self.last + QUIET || self.decided != types {
+            self.decided = None;
+        }
         self.is_quiet |= self.now >= self.last + QUIET;
         self.last = self.now;
         let effects = visible_effects(update(&mut self.state, TimedInput::key(self.now, event)));
         if let Some((ask, decision)) = find_decision(&effects) {
             self.check(ask, decision, blank, types);
+            self.decided = types;
         }
         let (after, returned) = self.letters_after(&effects);
         let mut unchanged = before.clone();
@@ -285,6 +292,8 @@ impl TypingHarness {
         }
         if listed {
             // In a list, typing filters.
+        } else if types.is_some() && self.decided == types && !wrote {
+            // The key that decided, held down.
         } else if types.is_some() && asking && self.is_quiet && !wrote {
             if field {
                 self.question_letters.extend(types);

@@ -76,7 +76,7 @@ fn tools_are_called_by_the_names_that_wire_formats_allow() {
 fn a_rejected_call_goes_back_to_the_model_as_declined() {
     let mut bench = native();
     let action = replies(&mut bench, vec![exec("a", "touch", &["x"]), exec("b", "ls", &[])]);
-    assert_eq!(line(&action), "ask 1/2 L1 touch x");
+    assert_eq!(line(&action), "ask 1/1 L1 touch x");
     let action = bench.decides(Decision::Reject { word: Some("use y".into()) });
     assert_eq!(line(&action), "call");
     let results = results(&bench);
@@ -88,7 +88,7 @@ fn a_rejected_call_goes_back_to_the_model_as_declined() {
 fn a_program_that_fails_does_not_stop_the_other_calls_of_its_reply_and_a_failed_change_does() {
     let mut bench = native();
     let action = replies(&mut bench, vec![exec("a", "touch", &["x"]), exec("b", "ls", &[])]);
-    assert_eq!(line(&action), "ask 1/2 L1 touch x");
+    assert_eq!(line(&action), "ask 1/1 L1 touch x");
     let action = bench.decides(Decision::Approve);
     let action = bench.exits(action, 1);
     assert_eq!(line(&action), "run ls");
@@ -96,7 +96,7 @@ fn a_program_that_fails_does_not_stop_the_other_calls_of_its_reply_and_a_failed_
     assert_eq!(results(&bench), [result("a", "exit 1", true), result("b", "(no output)", false)]);
     let write = call("c", "file_write", r#"{"path":"x/y","content":"z"}"#);
     let action = replies(&mut bench, vec![write, exec("d", "ls", &[])]);
-    assert!(line(&action).starts_with("ask 1/2 L1"), "{}", line(&action));
+    assert!(line(&action).starts_with("ask 1/1 L1"), "{}", line(&action));
     let action = bench.decides(Decision::Approve);
     assert_eq!(line(&bench.exits(action, 2)), "call");
     assert!(results(&bench)[1].1.starts_with("cancelled"), "{:?}", results(&bench));
@@ -109,7 +109,7 @@ fn a_program_that_fails_stops_what_was_approved_together_with_it_and_nothing_els
     let ids = ["a", "b", "c", "d"];
     let blocks = ids.iter().zip(calls).map(|(id, (program, arg))| exec(id, program, &[arg]));
     let action = replies(&mut bench, blocks.collect());
-    assert_eq!(line(&action), "ask 1/4 L1 make test");
+    assert_eq!(line(&action), "ask 1/2 L1 make test");
     let steps = ["cmd_002", "cmd_003", "cmd_004"].map(str::to_owned).to_vec();
     let action = bench.decides(Decision::ApproveAll { steps });
     let action = bench.exits(action, 2);
