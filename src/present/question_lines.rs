@@ -162,7 +162,7 @@ fn upcoming_lines(ahead: &UpcomingStep) -> Vec<LocalizedText> {
         None => full_step(&ahead.work),
     };
     let mut says = vec![w::BEHIND.with("tier", tier).with("step", step)];
-    says.extend(ahead.change.iter().flat_map(|change| diff_lines(change)));
+    says.extend(ahead.change.iter().flat_map(diff_lines));
     says
 }
 

@@ -72,20 +72,17 @@ fn of_step(work: StepAction, risk: Risk) -> StepQuestion {
     StepQuestion { rule: Some("x *".into()), ..StepQuestion::new(step, risk, "/w") }
 }
 
-fn ask(name: &str) -> Ask {
+fn step_question(name: &str) -> Option<StepQuestion> {
     let inside = || risk(&["npm.test", "sandbox.work"], &[Effect::Exec]);
     let test = || StepAction::exec("npm", &["test"]);
-    let question = match name {
-        "inside" => Question::Step(of_step(test(), inside())),
-        "leaves" => Question::Step(of_step(
+    Some(match name {
+        "inside" => of_step(test(), inside()),
+        "leaves" => of_step(
             StepAction::exec("git", &["push"]),
             risk(&["git.push", "sandbox.work"], &[Effect::Network]),
-        )),
-        "grave" => Question::Step(of_step(
-            StepAction::exec("rm", &["-r", "x"]),
-            Risk { lifted: true, ..inside() },
-        )),
-        "edit" => Question::Step(StepQuestion {
+        ),
+        "grave" => of_step(StepAction::exec("rm", &["-r", "x"]), Risk { lifted: true, ..inside() }),
+        "edit" => StepQuestion {
             change: Some(Change {
                 path: "a.rs".into(),
                 diff: "--- a.rs\n+++ a.rs\n@@ -1 +1 @@\n-a\n+b\n".into(),
@@ -95,8 +92,8 @@ fn ask(name: &str) -> Ask {
                 StepAction::Tool { name: "file.edit".into(), input: serde_json::json!({}) },
                 risk(&["file.write"], &[Effect::Write]),
             )
-        }),
-        "list" => Question::Step(StepQuestion {
+        },
+        "list" => StepQuestion {
             of: 2,
             rest: vec![UpcomingStep {
                 id: "cmd_002".into(),
@@ -105,14 +102,20 @@ fn ask(name: &str) -> Ask {
                 change: None,
             }],
             ..of_step(test(), inside())
-        }),
-        "denied" => {
-            Question::Step(of_step(test(), Risk { rule: SandboxDenial::RULE.into(), ..inside() }))
+        },
+        "denied" => of_step(test(), Risk { rule: SandboxDenial::RULE.into(), ..inside() }),
+        "typed" => {
+            of_step(StepAction::Shell { line: "make x".into() }, risk(&["make.x"], &[Effect::Exec]))
         }
-        "typed" => Question::Step(of_step(
-            StepAction::Shell { line: "make x".into() },
-            risk(&["make.x"], &[Effect::Exec]),
-        )),
+        _ => return None,
+    })
+}
+
+fn ask(name: &str) -> Ask {
+    if let Some(step) = step_question(name) {
+        return Ask { id: AskId(7), question: Question::Step(step) };
+    }
+    let question = match name {
         "plan" => {
             Question::Plan { step: "cmd_001".into(), items: vec![PlanItem::parse("write it")] }
         }
@@ -250,8 +253,8 @@ fn on_screen(question: &str, flow: &QuestionFlow, cell: &str) -> Option<Decision
                 screen.key(KeyCode::Enter);
             }
             Answer::Choice(word) if word == "enter" => screen.key(KeyCode::Enter),
-            Answer::Choice(word) if let Some(word) = word.strip_prefix("word:") => {
-                for letter in word.replace('_', " ").chars() {
+            Answer::Choice(word) if word.starts_with("word:") => {
+                for letter in word["word:".len()..].replace('_', " ").chars() {
                     screen.key(KeyCode::Char(letter));
                     screen.now += GAP;
                 }
@@ -323,7 +326,7 @@ fn headless(question: &str) -> Option<Decision> {
     let steps = Some("--approve-steps");
     let options = Options {
         json: false,
-        approved: ApprovalFlags { template_commands: true, steps, secrets: false },
+        approved: ApprovalFlags { template_commands: true, steps, ..ApprovalFlags::default() },
         has_user: false,
         schema: None,
         printer: Printer { lang: Lang::En, clean: str::to_owned },
