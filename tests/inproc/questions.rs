@@ -250,8 +250,8 @@ fn on_screen(question: &str, flow: &QuestionFlow, cell: &str) -> Option<Decision
                 screen.key(KeyCode::Enter);
             }
             Answer::Choice(word) if word == "enter" => screen.key(KeyCode::Enter),
-            Answer::Choice(word) if let Some(word) = word.strip_prefix("word:") => {
-                for letter in word.replace('_', " ").chars() {
+            Answer::Choice(word) if word.starts_with("word:") => {
+                for letter in word["word:".len()..].replace('_', " ").chars() {
                     screen.key(KeyCode::Char(letter));
                     screen.now += GAP;
                 }
