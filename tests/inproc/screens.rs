@@ -574,7 +574,7 @@ fn one_command_can_be_rejected_and_high_risk_needs_a_capital_letter() {
     // The second is left out; the third is not taken in by a digit.
     screen.types("23");
     shows!("pieces_marking", screen);
-    screen.types("y");
+    screen.types("y").waits(400);
     let steps = |ids: &[&str]| {
         let steps = ids.iter().map(|id| (*id).to_owned()).collect();
         Some(Op::Decide { ask: AskId(9), decision: Decision::ApproveAll { steps } })
@@ -582,7 +582,7 @@ fn one_command_can_be_rejected_and_high_risk_needs_a_capital_letter() {
     assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001"]));
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
-    screen.types("3Yy");
+    screen.types("3Yy").waits(400);
     assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001", "cmd_002", "cmd_003"]));
 }
 
@@ -1529,7 +1529,7 @@ fn a_change_that_was_not_shown_completely_is_not_approved() {
     let mut screen = Screen::new(Lang::En, (44, 14));
     screen.receives([started("fix the total"), asks_for_change()]).waits(400).types("y");
     assert!(screen.sent.is_empty(), "a part was hidden");
-    screen.types("      y");
+    screen.types("      y").waits(400);
     assert_eq!(screen.sent, [Op::Decide { ask: AskId(7), decision: Decision::Approve }]);
 }
 
