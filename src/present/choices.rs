@@ -32,7 +32,7 @@ impl QuestionChoice {
             (Pick::RejectWithReason, Kind::Plan) => ('w', words::PLAN_OTHER, words::PLAN_OTHER),
             (Pick::RejectWithReason, Kind::Model) => ('w', words::CHOICE_OWN, words::CHOICE_OWN),
             (Pick::RejectWithReason, _) => ('w', words::PICK_WORD, words::PICK_WORD_SHORT),
-            (Pick::Stop, Kind::Pause) => ('n', common::STOP_HERE, words::PICK_STOP_SHORT),
+            (Pick::Stop, Kind::Pause) => ('n', words::PICK_HALT, words::PICK_STOP_SHORT),
             (Pick::Stop, Kind::Trust) => ('x', words::PICK_LEAVE, common::QUIT),
             (Pick::Stop, _) => ('x', words::PICK_STOP, words::PICK_STOP_SHORT),
             (Pick::Edit, Kind::Plan) => ('e', words::PLAN_EDIT, words::PICK_EDIT_SHORT),

@@ -426,8 +426,8 @@ fn a_long_command_must_be_scrolled_to_its_end_before_approval() {
     let question = ask(StepAction::exec("mkdir", &args), writes, None, Vec::new());
     screen.receives(conversation()).receives([question]).waits(1_000);
     let approves = |screen: &mut Screen| {
-        let effects = screen.press(KeyCode::Char('y'), KeyModifiers::NONE);
-        effects.iter().any(|effect| matches!(effect, ScreenEffect::Send(Op::Decide { .. })))
+        screen.types("y").waits(1_000);
+        screen.sent.iter().any(|op| matches!(op, Op::Decide { .. }))
     };
     let mut shown = BTreeSet::new();
     let mut pages = 0;
@@ -488,7 +488,7 @@ fn an_edited_step_shows_its_new_verdict() {
         change: None,
     }]);
     shows!("edit_judged", screen);
-    screen.types("\n");
+    screen.waits(1_000).types("\n");
     assert_eq!(screen.sent.last(), Some(&Op::Decide { ask, decision: Decision::Edit(work) }));
 }
 
@@ -573,7 +573,7 @@ fn one_command_can_be_rejected_and_high_risk_needs_a_capital_letter() {
     // The second is left out; the third is not taken in by a digit.
     screen.types("23");
     shows!("pieces_marking", screen);
-    screen.types("y");
+    screen.types("y").waits(400);
     let steps = |ids: &[&str]| {
         let steps = ids.iter().map(|id| (*id).to_owned()).collect();
         Some(Op::Decide { ask: AskId(9), decision: Decision::ApproveAll { steps } })
@@ -581,7 +581,7 @@ fn one_command_can_be_rejected_and_high_risk_needs_a_capital_letter() {
     assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001"]));
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
-    screen.types("3Yy");
+    screen.types("3Yy").waits(400);
     assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001", "cmd_002", "cmd_003"]));
 }
 
@@ -598,7 +598,7 @@ fn enter_runs_no_template_command_and_an_empty_selection_does_not_answer() {
     assert_eq!(screen.sent, [], "{}", screen.picture());
     // The digits left the cursor on the second; Space marks the one above it.
     screen.press(KeyCode::Up, KeyModifiers::NONE);
-    screen.types(" y");
+    screen.types(" y").waits(400);
     assert!(matches!(
         screen.sent.last(),
         Some(Op::Decide { decision: Decision::ApproveAll { steps }, .. }) if steps.len() == 1
@@ -1219,7 +1219,7 @@ fn a_list_of_steps_can_be_approved_at_once_when_none_is_high_risk() {
         let mut screen = Screen::new(lang, (80, 30));
         screen.receives(conversation()).receives([asks_with_more_steps(install_risk())]).waits(300);
         shows!(name, screen);
-        screen.types("a");
+        screen.types("a").waits(400);
         let steps = ["cmd_003", "cmd_004", "cmd_005"].map(str::to_owned).to_vec();
         let decision = Decision::ApproveAll { steps };
         assert_eq!(screen.sent.last(), Some(&Op::Decide { ask: AskId(7), decision }));
@@ -1232,7 +1232,7 @@ fn a_list_of_steps_can_be_approved_at_once_when_none_is_high_risk() {
     let mut screen = Screen::new(Lang::En, (80, 30));
     screen.receives(conversation()).receives([asks_with_more_steps(grave)]).waits(300);
     shows!("approve_not_all_en", screen);
-    screen.types("a");
+    screen.types("a").waits(400);
     assert_eq!(screen.sent, []);
 }
 
@@ -1528,7 +1528,7 @@ fn a_change_that_was_not_shown_completely_is_not_approved() {
     let mut screen = Screen::new(Lang::En, (44, 14));
     screen.receives([started("fix the total"), asks_for_change()]).waits(400).types("y");
     assert!(screen.sent.is_empty(), "a part was hidden");
-    screen.types("      y");
+    screen.types("      y").waits(400);
     assert_eq!(screen.sent, [Op::Decide { ask: AskId(7), decision: Decision::Approve }]);
 }
 

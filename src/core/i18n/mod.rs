@@ -343,7 +343,7 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("common.SERVER", &["cli.DOCTOR_SERVER", "commands.STATUS_SERVER"]),
     ("common.SESSIONS", &["screen.CHOOSE_SESSION", "session.SESSIONS"]),
     ("common.STOPPED", &["linear.STOPPED", "screen.ENDED_STOPPED"]),
-    ("common.STOP_HERE", &["linear.PICK_HALT", "screen.PICK_HALT", "screen.HINT_HALT"]),
+    ("common.STOP_HERE", &["linear.PICK_HALT", "screen.HINT_HALT"]),
     ("common.STOP_TURN", &["linear.PICK_STOP", "screen.HINT_STOP_TURN"]),
     ("common.STRINGS", &["protocol.STRINGS", "safety.FIELD_TEXTS"]),
     ("common.TOKENS", &["commands.STATUS_TOKENS", "context.LEDGER_TOKENS"]),

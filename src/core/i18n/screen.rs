@@ -312,6 +312,7 @@ words! { "screen":
     PICK_PROJECT: "… in this project", "……本项目中不再询问";
     PICK_PROJECT_SHORT: "Project: {rule}", "本项目：{rule}";
     PICK_NTH: "The choice with that number", "对应位置的选项";
+    PICK_HALT: "Stop here", "到此为止";
     PICK_GO_ON: "Continue", "继续";
     REFUSED_UNSEEN: "{n} more {n:line|lines} below. End shows {n:it|them}.", "下方还有 {n} 行，按 End 查看。";
     REFUSED_UNSEEN_GRAVE: "{n} more {n:line|lines} below. Space shows {n:it|them}.", "下方还有 {n} 行，按 Space 逐页查看。";
