@@ -47,8 +47,8 @@ pub struct PlainCommand {
 
 /// How many commands, and how long a line, in bytes.
 const MOST_COMMANDS: usize = 64;
-/// How many parts it may become, with a body for each value of a loop.
-const MOST_PARTS: usize = 400;
+/// How many commands it may become, with those of a loop once for each value.
+const MOST_WRITTEN: usize = 400;
 const MOST_LINE: usize = 16 * 1024;
 
 /// What a shell does itself instead of starting a program of that name.
@@ -96,6 +96,7 @@ pub fn read_plain(
         variables: ShellVariables::default(),
         written: None,
         finds_names: false,
+        count: 0,
     };
     writer.write(&tokens)?;
     writer.close(false)?;
@@ -191,6 +192,8 @@ struct PlainWriter<'a> {
     written: Option<&'a Simple>,
     /// Whether a pattern found the values of a loop.
     finds_names: bool,
+    /// How many commands were written.
+    count: usize,
 }
 
 struct OpenPlain<'a> {
@@ -282,15 +285,7 @@ impl<'a> PlainWriter<'a> {
                 (None, _) => return None,
             },
             Token::Input(redirect) => {
-                self.open.as_ref()?;
-                let input = self.expander("").expand_one(&redirect.target)?.text;
-                let is_read = |folder: &PathBuf| {
-                    paths::classify(&input, folder, self.scene).read_risk().is_none()
-                };
-                if !self.folders.iter().all(is_read) {
-                    return None;
-                }
-                let text = format!(" <{}", quote_literal(&input));
+                let text = self.input(redirect)?;
                 self.open.as_mut()?.redirects.push_str(&text);
             }
             Token::Operator(text) => {
@@ -320,6 +315,14 @@ impl<'a> PlainWriter<'a> {
             Token::For(_) | Token::Do | Token::Done => return None,
         }
         Some(())
+    }
+
+    /// A file that is read, for the shell.
+    fn input(&self, redirect: &Redirect) -> Option<String> {
+        let input = self.expander("").expand_one(&redirect.target)?.text;
+        let is_read =
+            |folder: &PathBuf| paths::classify(&input, folder, self.scene).read_risk().is_none();
+        self.folders.iter().all(is_read).then(|| format!(" <{}", quote_literal(&input)))
     }
 
     fn push_text(&mut self, text: &str) {
@@ -356,27 +359,27 @@ impl<'a> PlainWriter<'a> {
         let certain = happens && !self.has_groups;
         self.certain = false;
         self.written = Some(simple);
+        self.count += 1;
         let is_after_form =
             matches!(self.line.0.last(), Some(PlainPart::Text(text)) if ends_form(text));
-        if is_after_form || self.line.0.len() > MOST_PARTS {
+        if is_after_form || self.count > MOST_WRITTEN {
             return None;
         }
-        if simple.words.is_empty() {
-            return redirects
-                .is_empty()
-                .then(|| self.assign(simple, happens && self.depth == 0))?;
+        match simple.words.first() {
+            Some(name) if name.is_keyword("[[") => self.write_condition(simple, redirects),
+            Some(_) => self.write_command(simple, redirects, certain),
+            None if redirects.is_empty() => self.assign(simple, happens && self.depth == 0),
+            None => None,
         }
-        let expander = self.expander(simple.words.first()?.text.as_str());
+    }
+
+    /// `certain`: it runs whatever the others do.
+    fn write_command(&mut self, simple: &Simple, redirects: String, certain: bool) -> Option<()> {
         let (name, rest) = simple
             .words
             .split_first()
             .filter(|(name, _)| !name.has(Trait::Coded) && !self.uses_own_variable(name))?;
-        if name.is_keyword("[[") {
-            let (args, shown) = read_condition(rest, expander)?;
-            let part = self.showing("test", args, shown, simple, redirects)?;
-            self.line.0.push(part);
-            return Some(());
-        }
+        let expander = self.expander(&name.text);
         // A name is written as it is.
         let name = expander.expand_one(name).filter(|name| name.shown.is_none())?.text;
         if rest.iter().any(|word| word.text.is_empty() && !word.has(Trait::Quoted)) {
@@ -438,27 +441,21 @@ impl<'a> PlainWriter<'a> {
         word.variables.iter().any(|variable| self.variables.has(&name(&variable.written)))
     }
 
-    /// What the shell itself shows, judged as the program of that name.
-    fn showing(
-        &self,
-        name: &str,
-        args: Vec<String>,
-        shown: String,
-        simple: &Simple,
-        redirects: String,
-    ) -> Option<PlainPart> {
-        simple.sets.is_empty().then(|| {
-            PlainPart::Command(PlainCommand {
-                text: simple.text.clone(),
-                name: name.to_owned(),
-                args,
-                shown: Some(shown),
-                sets: String::new(),
-                redirects,
-                folders: self.folders.iter().cloned().collect(),
-                has_found_names: false,
-            })
-        })
+    /// `[[ … ]]`, judged as a `test`.
+    fn write_condition(&mut self, simple: &Simple, redirects: String) -> Option<()> {
+        let (_, rest) = simple.words.split_first().filter(|_| simple.sets.is_empty())?;
+        let (args, shown) = read_condition(rest, self.expander("[["))?;
+        self.line.0.push(PlainPart::Command(PlainCommand {
+            text: simple.text.clone(),
+            name: "test".to_owned(),
+            args,
+            shown: Some(shown),
+            sets: String::new(),
+            redirects,
+            folders: self.folders.iter().cloned().collect(),
+            has_found_names: false,
+        }));
+        Some(())
     }
 
     /// `cd` to a folder that may be worked in. One that is there is entered for certain, unless

@@ -398,3 +398,48 @@ fn a_line_that_would_be_longer_than_the_system_takes_asks() {
     assert_eq!(line_tier(&line(60)), Tier::L1);
     assert!(line_tier(&"x".repeat(300 * 1024)) > Tier::L0);
 }
+
+#[test]
+fn a_variable_of_a_line_is_known_only_where_it_must_have_been_set() {
+    for (line, tier) in [
+        ("f=a; cat $f", Tier::L0),
+        ("f=a && cat $f", Tier::L0),
+        ("f='a b'; cat \"$f\"", Tier::L0),
+        ("d=src; f=$d/a; cat ${f}", Tier::L0),
+        ("f=a; sort < $f", Tier::L0),
+        // Its value is what is judged.
+        ("f=.env; cat $f", Tier::L1),
+        ("f=.env; sort < $f", Tier::L1),
+        ("f=-delete; find . $f", Tier::L1),
+        ("f='a .env'; cat $f", Tier::L1),
+        ("f='*'; cat $f", Tier::L1),
+        ("c=ls; $c", Tier::L1),
+        // It may have been set or not.
+        ("false && f=a; cat $f", Tier::L1),
+        ("f=a | cat $f", Tier::L1),
+        ("(f=a); cat $f", Tier::L1),
+        ("f=a; { f=.env; }; cat $f", Tier::L1),
+        ("f=a; if ls; then f=b; fi; cat $f", Tier::L1),
+        ("f=a; ls && f=b; cat $f", Tier::L1),
+        ("for f in a; do ls; done; cat $f", Tier::L1),
+        ("for f in a; do ls && f=.env; cat $f; done", Tier::L1),
+        // The shell and programs have a use for these.
+        ("PATH=.; ls", Tier::L1),
+        ("IFS=/; ls", Tier::L1),
+        ("GIT_DIR=x; git status", Tier::L1),
+        ("RANDOM=1; ls $RANDOM", Tier::L1),
+        ("for HOME in a; do ls ~; done", Tier::L1),
+        ("LANG=(if) ls", Tier::L1),
+    ] {
+        assert_eq!(line_tier(line), tier, "{line}");
+    }
+}
+
+#[test]
+fn a_loop_of_loops_ends_with_a_question() {
+    let values = vec!["a"; 40].join(" ");
+    let line = format!(
+        "for a in {values}; do for b in {values}; do for c in {values}; do x=1; done; done; done"
+    );
+    assert_eq!(line_tier(&line), Tier::L1);
+}
