@@ -137,10 +137,15 @@ impl JudgedLine {
     }
 
     pub fn sub_commands(&self) -> Vec<SubCommand> {
-        let pieces = self.pieces.iter();
-        pieces
-            .map(|piece| SubCommand { text: piece.text.clone(), risk: piece.judged.risk.clone() })
-            .collect()
+        let mut commands: Vec<SubCommand> = Vec::new();
+        for JudgedPiece { text, judged, .. } in &self.pieces {
+            let command = SubCommand { text: text.clone(), risk: judged.risk.clone() };
+            // The same for each value of a loop.
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
     }
 
     /// The pieces that ask.

@@ -87,6 +87,16 @@ const LINES: &[&str] = &[
     "sed -n 1p a.txt | tr a-z A-Z",
     "git --version | cut -d' ' -f1; ls",
     "false || exit 3; ls",
+    "for f in sub/*.txt a.txt; do echo \"== $f\"; cat \"$f\"; done",
+    "for i in 1 2; do head -$i a.txt; done | wc -l",
+    "for i in 1 2; do false; done; echo $?",
+    "if [ -f a.txt ]; then cat a.txt; else echo none; fi",
+    "if grep -q zebra a.txt; then echo yes; elif [[ ! -d sub ]]; then echo no; else ls sub; fi",
+    "if false; then echo never; fi; echo $?",
+    "[[ -f a.txt ]] && echo yes; [[ a == b ]] || echo other",
+    "N=1; D=sub; head -$N \"$D/two words.txt\" && ls $D",
+    "cd -- sub && ls",
+    "set +e; false; ls",
 ];
 
 #[tokio::test]

@@ -17,6 +17,8 @@ pub struct Script {
     pub functions: Vec<String>,
     /// Variables its forms give a value: of loops, of arithmetic, `{fd}>`.
     pub names: Vec<String>,
+    /// Its `for … in …`.
+    pub loops: Vec<ForLoop>,
     /// How many commands were begun.
     pub(super) begun: usize,
 }
@@ -62,6 +64,15 @@ pub enum Joint {
     Pipe,
 }
 
+/// `for NAME in WORD…`, up to its last word.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ForLoop {
+    pub name: String,
+    pub words: Vec<ShellWord>,
+    /// Where it begins and ends in the text that was read, in characters.
+    pub span: (usize, usize),
+}
+
 /// A variable that is set in front of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set {
@@ -104,6 +115,8 @@ pub struct VariableUse {
     /// Where it begins in the text of the word, in bytes.
     pub at: usize,
     pub written: String,
+    /// Whether it is in double quotes, where nothing splits its value.
+    pub is_quoted: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

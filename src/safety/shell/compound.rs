@@ -1,7 +1,7 @@
 //! Parses the compound forms of the language: conditions, loops, branches, functions.
 
 use super::super::warning::Warning;
-use super::ast::ShellWord;
+use super::ast::{ForLoop, ShellWord};
 use super::parser::{CompoundForm, OpenCommand, Preceding, ShellParser};
 use avocet_core::i18n::safety as words;
 
@@ -42,7 +42,7 @@ impl ShellParser<'_> {
                 open.condition = Some(text == "while");
             }
             "{" => open.push(CompoundForm::Brace, self),
-            "for" | "select" => self.read_for(open),
+            "for" | "select" => self.read_for(text, open),
             "case" => self.case(open),
             "function" => {
                 self.skip_blanks();
@@ -90,8 +90,9 @@ impl ShellParser<'_> {
     }
 
     /// `for x in …` and `for ((…))`; `do` comes later.
-    fn read_for(&mut self, open: &mut OpenCommand) {
+    fn read_for(&mut self, keyword: &str, open: &mut OpenCommand) {
         open.push(CompoundForm::Loop, self);
+        let begin = self.at.saturating_sub(keyword.len());
         self.skip_blanks();
         if self.peek() == Some('(') && self.peek_raw(1) == Some('(') {
             let start = self.at;
@@ -106,16 +107,23 @@ impl ShellParser<'_> {
             return;
         }
         let name = self.word().word.text;
-        self.script.names.push(name);
+        self.script.names.push(name.clone());
         self.skip_blank_lines();
         if self.take("in") {
+            let mut words = Vec::new();
+            let mut end = self.at;
             loop {
                 self.skip_blanks();
                 let start = self.at;
-                self.word();
+                let word = self.word().word;
                 if self.at == start {
                     break;
                 }
+                end = self.at;
+                words.push(word);
+            }
+            if keyword == "for" {
+                self.script.loops.push(ForLoop { name, words, span: (begin, end) });
             }
         }
     }
@@ -176,10 +184,12 @@ impl ShellParser<'_> {
 
     /// `[[ … ]]`: words, and signs that are not operators here.
     fn condition(&mut self, open: &mut OpenCommand) {
-        open.begin(self.at.saturating_sub(2), self);
+        let begin = self.at.saturating_sub(2);
+        open.begin(begin, self);
         open.simple.words.push(ShellWord {
             text: "[[".into(),
             plain: "[[".into(),
+            span: (begin, self.at),
             ..ShellWord::default()
         });
         loop {

@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{FileKind, PathKind, PolicyContext, sensitive};
-use super::ast::{ShellWord, Trait};
+use super::ast::{Set, ShellWord, Trait, VariableUse};
 use super::brace_expansion;
+use super::variables::{ShellVariables, is_free_name};
 use avocet_core::text::quote_literal;
 
 /// A word of a command that is known.
@@ -53,6 +54,8 @@ pub struct Expander<'a> {
     pub scene: PolicyContext<'a>,
     /// The folder of the command, where it can be only one.
     pub folder: Option<&'a Path>,
+    /// Those that the line itself has set.
+    pub variables: &'a ShellVariables,
     /// Whether the shell itself takes the words, and only shows or compares them.
     pub shows: bool,
 }
@@ -96,6 +99,29 @@ impl Expander<'_> {
         Some(only)
     }
 
+    /// The text of a word that is neither split nor matched with names: a value, or what is
+    /// compared.
+    pub fn fill_unsplit(&self, word: &ShellWord) -> Option<KnownWord> {
+        use Trait::{Coded, Process, Substitution};
+        let is_made = [Substitution, Process, Coded].iter().any(|made| word.has(*made));
+        if is_made || word.text.contains('~') {
+            return None;
+        }
+        if word.variables.is_empty() {
+            return (!word.has(Trait::Variable)).then(|| KnownWord::literal(&word.text));
+        }
+        let mut whole = word.clone();
+        whole.variables.iter_mut().for_each(|variable| variable.is_quoted = true);
+        self.fill_variables(&whole)
+    }
+
+    /// The value that a variable is given.
+    pub fn assigned(&self, set: &Set) -> Option<String> {
+        let known = self.fill_unsplit(&set.word).filter(|known| known.shown.is_none())?;
+        let value = known.text.strip_prefix(&set.name)?.strip_prefix('=')?;
+        is_free_name(&set.name).then(|| value.to_owned())
+    }
+
     fn below_home(&self, text: &str) -> Option<String> {
         let rest = text.strip_prefix('~')?;
         let known = rest.is_empty() || rest.starts_with('/');
@@ -111,7 +137,7 @@ impl Expander<'_> {
             (String::new(), String::new(), false, 0_usize);
         for variable in &word.variables {
             let before = word.text.get(done..variable.at)?;
-            let (value, kept) = self.value_of(&variable.written)?;
+            let (value, kept) = self.value_of(variable)?;
             text += &format!("{before}{value}");
             stays |= kept.is_some();
             shown += &quote_literal(before);
@@ -125,12 +151,16 @@ impl Expander<'_> {
 
     /// The value of a variable, and what the shell is given where it is left to find it: the
     /// status of a command is some number.
-    fn value_of(&self, written: &str) -> Option<(String, Option<String>)> {
+    fn value_of(&self, variable: &VariableUse) -> Option<(String, Option<String>)> {
+        let written = variable.written.as_str();
         let name = written.trim_start_matches('$').trim_matches(['{', '}']);
         let kept = Some(format!("\"${{{name}}}\""));
         let is_whole = written == format!("${name}") || written == format!("${{{name}}}");
         match name {
             _ if !is_whole => None,
+            name if self.variables.has(name) => {
+                Some((self.variables.value_of(name, variable)?, None))
+            }
             "HOME" => Some((plain_path(&self.scene.place.home)?, None)),
             "PWD" => Some((plain_path(self.folder?)?, None)),
             "?" if self.shows => Some(("0".to_owned(), kept)),

@@ -1,7 +1,7 @@
 //! Reads what is between the words of a line: operators, forms and redirections. Anything
 //! else there, and the line is not understood.
 
-use super::ast::{Redirect, RedirectKind, Simple};
+use super::ast::{ForLoop, Redirect, RedirectKind, Simple};
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,14 @@ pub(super) enum Token<'s> {
     Operator(&'static str),
     /// The beginning or the end of a form.
     Group(&'static str),
+    /// `for NAME in WORD…`; its body is between `do` and `done`.
+    For(&'s ForLoop),
+    /// The beginning of a body.
+    Do,
+    /// The end of a body.
+    Done,
+    /// `]]`.
+    ConditionEnd,
     /// `!` and `time`.
     Prefix(&'static str),
     /// Streams that are joined, or written to nothing.
@@ -67,20 +75,32 @@ impl<'s> GapReader<'s> {
             ("{", Some(Token::Group("{ "))),
             ("}", Some(Token::Group("}"))),
             ("!", Some(Token::Prefix("! "))),
+            ("if", Some(Token::Group("if "))),
+            ("then", Some(Token::Group("then "))),
+            ("elif", Some(Token::Group("elif "))),
+            ("else", Some(Token::Group("else "))),
+            ("fi", Some(Token::Group("fi"))),
+            ("do", Some(Token::Do)),
+            ("done", Some(Token::Done)),
+            // The end of a command that `[[` begins.
+            ("]]", Some(Token::ConditionEnd)),
             ("time -p", Some(Token::Prefix("time -p "))),
             ("time", Some(Token::Prefix("time "))),
         ];
-        let (sign, token) = SIGNS.iter().find(|(sign, _)| text.starts_with(sign))?;
+        const ENDS: [char; 9] = [' ', '\t', '\n', ';', '|', '&', ')', '<', '>'];
+        let is_word = |sign: &str| sign.starts_with(['{', '}', '!', ']']) || is_letters(sign);
+        let (sign, token) = SIGNS.iter().find(|(sign, _)| {
+            text.strip_prefix(sign).is_some_and(|behind| {
+                !is_word(sign) || behind.is_empty() || behind.starts_with(ENDS)
+            })
+        })?;
         let behind = text.get(sign.len()..)?;
-        let is_word = sign.starts_with(['{', '}', '!', 't']);
         let known = match *sign {
             ";" => !behind.starts_with([';', '&']),
             "|" => !behind.starts_with(['|', '&']),
-            "time" | "time -p" | "|&" => self.is_bash,
+            "time" | "time -p" | "|&" | "]]" => self.is_bash,
             _ => true,
-        } && (!is_word
-            || behind.is_empty()
-            || behind.starts_with([' ', '\t', '\n', ';', '|', '&', ')', '<', '>']));
+        };
         let tokens = match token {
             Some(token) => vec![token.clone()],
             // Both streams go on.
@@ -128,6 +148,10 @@ impl<'s> GapReader<'s> {
         self.tokens.push(Token::Input(redirect));
         known.then_some(None)
     }
+}
+
+fn is_letters(sign: &str) -> bool {
+    sign.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Whether what is redirected goes nowhere.

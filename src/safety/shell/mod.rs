@@ -19,12 +19,14 @@ mod ast;
 mod brace_expansion;
 mod builtin;
 mod compound;
+mod condition;
 mod cwd;
 mod expand;
 mod gaps;
 mod parser;
 mod plain;
 mod redirect;
+mod variables;
 mod word;
 
 pub use plain::{PlainCommand, PlainLine, PlainPart, read_plain, shell_lookup_line};

@@ -6,11 +6,13 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{PathKind, PolicyContext, paths, wrappers};
-use super::ast::{Joint, Redirect, Script, Simple, Trait};
+use super::ast::{ForLoop, Joint, Redirect, Script, ShellWord, Simple, Trait};
+use super::condition::read_condition;
 use super::cwd::Folders;
 use super::expand::{Expander, KnownWord};
 use super::gaps::{GapReader, Token};
 use super::parser::parse;
+use super::variables::{ShellVariables, is_free_name};
 use avocet_core::text::quote_literal;
 
 /// A line in the order in which it is written.
@@ -45,6 +47,8 @@ pub struct PlainCommand {
 
 /// How many commands, and how long a line, in bytes.
 const MOST_COMMANDS: usize = 64;
+/// How many commands it may become, with those of a loop once for each value.
+const MOST_WRITTEN: usize = 400;
 const MOST_LINE: usize = 16 * 1024;
 
 /// What a shell does itself instead of starting a program of that name.
@@ -57,7 +61,7 @@ const BUILTINS: &[&str] = &[
     "suspend", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
 ];
 /// What it does itself and only shows or compares words, with rows as the programs have.
-const SHOWING: &[&str] = &["echo", "printf", "test", "[", "true", "false", "pwd"];
+const SHOWING: &[&str] = &["echo", "printf", "test", "[", "[[", "true", "false", "pwd"];
 /// Settings that end a line early, or print its commands.
 const SETTINGS: &[&str] = &["pipefail", "errexit", "nounset", "xtrace"];
 
@@ -80,7 +84,7 @@ pub fn read_plain(
         return None;
     }
     let tokens = read_tokens(line, &script, is_bash)?;
-    let has_groups = tokens.iter().any(|token| matches!(token, Token::Group(_)));
+    let has_groups = tokens.iter().any(|token| matches!(token, Token::Group(_) | Token::For(_)));
     let mut writer = PlainWriter {
         scene,
         has_groups,
@@ -88,10 +92,13 @@ pub fn read_plain(
         line: PlainLine::default(),
         open: None,
         certain: true,
+        depth: 0,
+        variables: ShellVariables::default(),
+        written: None,
+        finds_names: false,
+        count: 0,
     };
-    for token in &tokens {
-        writer.push(token)?;
-    }
+    writer.write(&tokens)?;
     writer.close(false)?;
     let has_pipe = script.commands.iter().any(|simple| simple.seat.after == Joint::Pipe);
     if writer.line.0.is_empty() || has_pipe && writer.line.prints_settings() {
@@ -122,6 +129,7 @@ impl PlainLine {
 enum Hole<'s> {
     Word(&'s Simple),
     Set(&'s Simple),
+    For(&'s ForLoop),
     Target(&'s Redirect),
 }
 
@@ -137,6 +145,7 @@ fn read_tokens<'s>(line: &str, script: &'s Script, is_bash: bool) -> Option<Vec<
         holes.extend(simple.sets.iter().map(|set| (set.word.span, Hole::Set(simple))));
         holes.extend(simple.redirects.iter().map(|one| (one.target.span, Hole::Target(one))));
     }
+    holes.extend(script.loops.iter().map(|one| (one.span, Hole::For(one))));
     holes.sort_by_key(|(span, _)| *span);
     let mut reader = GapReader { is_bash, tokens: Vec::new() };
     let mut done = 0;
@@ -147,12 +156,17 @@ fn read_tokens<'s>(line: &str, script: &'s Script, is_bash: bool) -> Option<Vec<
         let gap: String = letters.get(done..start)?.iter().collect();
         let redirect = match hole {
             Hole::Target(redirect) => Some(redirect),
-            Hole::Word(_) | Hole::Set(_) => None,
+            Hole::Word(_) | Hole::Set(_) | Hole::For(_) => None,
         };
         reader.read(&gap, redirect)?;
         match hole {
             Hole::Word(simple) | Hole::Set(simple) => reader.tokens.push(Token::Command(simple)),
+            Hole::For(one) => reader.tokens.push(Token::For(one)),
             Hole::Target(_) => {}
+        }
+        // The elements of an array.
+        if matches!(hole, Hole::Set(_)) && letters.get(end) == Some(&'(') {
+            return None;
         }
         done = end;
     }
@@ -171,6 +185,15 @@ struct PlainWriter<'a> {
     open: Option<OpenPlain<'a>>,
     /// Whether the next command runs whatever the others do.
     certain: bool,
+    /// How many forms are around the next command.
+    depth: usize,
+    variables: ShellVariables,
+    /// The command that was written last.
+    written: Option<&'a Simple>,
+    /// Whether a pattern found the values of a loop.
+    finds_names: bool,
+    /// How many commands were written.
+    count: usize,
 }
 
 struct OpenPlain<'a> {
@@ -179,11 +202,75 @@ struct OpenPlain<'a> {
 }
 
 impl<'a> PlainWriter<'a> {
+    fn write(&mut self, tokens: &[Token<'a>]) -> Option<()> {
+        let mut rest = tokens;
+        while let Some((token, behind)) = rest.split_first() {
+            rest = behind;
+            match token {
+                Token::For(header) => rest = self.write_loop(header, rest)?,
+                token => self.push(token)?,
+            }
+        }
+        Some(())
+    }
+
+    /// A loop is its body once for each value: the shell gets no variable. Returns what comes
+    /// after it.
+    fn write_loop<'t>(
+        &mut self,
+        header: &ForLoop,
+        tokens: &'t [Token<'a>],
+    ) -> Option<&'t [Token<'a>]> {
+        let begin = tokens.iter().position(|token| *token != Token::Operator("\n"))?;
+        let mut depth = 0_usize;
+        let end = tokens.iter().position(|token| {
+            match token {
+                Token::Do => depth += 1,
+                Token::Done => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            *token == Token::Done && depth == 0
+        })?;
+        let (first, body) = tokens.get(begin..end)?.split_first()?;
+        if *first != Token::Do || self.open.is_some() || !is_free_name(&header.name) {
+            return None;
+        }
+        self.folders.start_command(Joint::Or);
+        let mut values = Vec::new();
+        for word in &header.words {
+            // A remark, and no more words.
+            if word.text.starts_with('#') && !word.has(Trait::Quoted) {
+                return None;
+            }
+            values.extend(self.expander("").expand(word)?);
+        }
+        let around = self.finds_names;
+        self.finds_names |= header.words.iter().any(|word| word.has(Trait::Pattern));
+        self.depth += 1;
+        self.push_text(if values.is_empty() { "{ :\n" } else { "{ " });
+        for value in values {
+            self.variables.set(&header.name, Some(value.shown.is_none().then_some(value.text)?));
+            self.written = None;
+            self.write(body)?;
+            self.close(false)?;
+            self.push_text("\n");
+        }
+        self.push_text("}");
+        self.variables.set(&header.name, None);
+        self.depth -= 1;
+        self.finds_names = around;
+        self.written = None;
+        tokens.get(end + 1..)
+    }
+
     fn push(&mut self, token: &Token<'a>) -> Option<()> {
         match token {
             Token::Command(simple) => match &self.open {
                 Some(open) if std::ptr::eq(open.simple, *simple) => {}
                 Some(_) => return None,
+                None if self.written.is_some_and(|last| std::ptr::eq(last, *simple)) => {
+                    return None;
+                }
                 None => {
                     self.folders.start_command(simple.seat.after);
                     self.open = Some(OpenPlain { simple, redirects: String::new() });
@@ -192,21 +279,13 @@ impl<'a> PlainWriter<'a> {
             Token::Redirect(text) => match (&mut self.open, self.line.0.last_mut()) {
                 (Some(open), _) => open.redirects.push_str(&format!(" {text}")),
                 // After a form.
-                (None, Some(PlainPart::Text(group))) if group.ends_with([')', '}']) => {
+                (None, Some(PlainPart::Text(group))) if ends_form(group) => {
                     group.push_str(&format!(" {text}"));
                 }
                 (None, _) => return None,
             },
             Token::Input(redirect) => {
-                let open = self.open.as_ref()?;
-                let input = self.expander(open.simple).expand_one(&redirect.target)?.text;
-                let is_read = |folder: &PathBuf| {
-                    paths::classify(&input, folder, self.scene).read_risk().is_none()
-                };
-                if !self.folders.iter().all(is_read) {
-                    return None;
-                }
-                let text = format!(" <{}", quote_literal(&input));
+                let text = self.input(redirect)?;
                 self.open.as_mut()?.redirects.push_str(&text);
             }
             Token::Operator(text) => {
@@ -215,6 +294,11 @@ impl<'a> PlainWriter<'a> {
             }
             Token::Group(text) => {
                 self.close(false)?;
+                match *text {
+                    "( " | "{ " | "if " => self.depth += 1,
+                    " )" | "}" | "fi" => self.depth = self.depth.checked_sub(1)?,
+                    _ => {}
+                }
                 self.push_text(text);
             }
             Token::Prefix(text) => {
@@ -223,38 +307,79 @@ impl<'a> PlainWriter<'a> {
                 }
                 self.push_text(text);
             }
+            Token::ConditionEnd => {
+                let name = self.open.as_ref()?.simple.words.first()?;
+                return name.is_keyword("[[").then_some(());
+            }
+            // A loop takes its own.
+            Token::For(_) | Token::Do | Token::Done => return None,
         }
         Some(())
     }
 
+    /// A file that is read, for the shell.
+    fn input(&self, redirect: &Redirect) -> Option<String> {
+        let input = self.expander("").expand_one(&redirect.target)?.text;
+        let is_read =
+            |folder: &PathBuf| paths::classify(&input, folder, self.scene).read_risk().is_none();
+        self.folders.iter().all(is_read).then(|| format!(" <{}", quote_literal(&input)))
+    }
+
     fn push_text(&mut self, text: &str) {
         match self.line.0.last_mut() {
-            Some(PlainPart::Text(before)) => before.push_str(text),
+            Some(PlainPart::Text(before)) => {
+                // The two would be one word.
+                let is_word =
+                    text.starts_with(|c: char| c.is_alphanumeric() || "{}!:'".contains(c));
+                if ends_form(before) && is_word {
+                    before.push(' ');
+                }
+                before.push_str(text);
+            }
             Some(PlainPart::Command(_)) | None => {
                 self.line.0.push(PlainPart::Text(text.to_owned()));
             }
         }
     }
 
-    fn expander(&self, simple: &Simple) -> Expander<'_> {
-        let name = simple.words.first().map_or("", |word| word.text.as_str());
+    fn expander(&self, name: &str) -> Expander<'_> {
         let shows = SHOWING.contains(&name) || name == "exit";
-        Expander { scene: self.scene, folder: self.folders.only(), shows }
+        let folder = self.folders.only();
+        Expander { scene: self.scene, folder, variables: &self.variables, shows }
     }
 
     /// Ends the open command; `is_piped`: what it writes goes to another one.
     fn close(&mut self, is_piped: bool) -> Option<()> {
         let Some(OpenPlain { simple, redirects }) = self.open.take() else { return Some(()) };
-        let certain = match simple.seat.after {
+        let happens = match simple.seat.after {
             Joint::Next => true,
             Joint::And => self.certain,
             Joint::Or | Joint::Pipe => false,
-        } && !self.has_groups
-            && !is_piped;
+        } && !is_piped;
+        let certain = happens && !self.has_groups;
         self.certain = false;
-        let expander = self.expander(simple);
-        let (name, rest) =
-            simple.words.split_first().filter(|(name, _)| !name.has(Trait::Coded))?;
+        self.written = Some(simple);
+        self.count += 1;
+        let is_after_form =
+            matches!(self.line.0.last(), Some(PlainPart::Text(text)) if ends_form(text));
+        if is_after_form || self.count > MOST_WRITTEN {
+            return None;
+        }
+        match simple.words.first() {
+            Some(name) if name.is_keyword("[[") => self.write_condition(simple, redirects),
+            Some(_) => self.write_command(simple, redirects, certain),
+            None if redirects.is_empty() => self.assign(simple, happens && self.depth == 0),
+            None => None,
+        }
+    }
+
+    /// `certain`: it runs whatever the others do.
+    fn write_command(&mut self, simple: &Simple, redirects: String, certain: bool) -> Option<()> {
+        let (name, rest) = simple
+            .words
+            .split_first()
+            .filter(|(name, _)| !name.has(Trait::Coded) && !self.uses_own_variable(name))?;
+        let expander = self.expander(&name.text);
         // A name is written as it is.
         let name = expander.expand_one(name).filter(|name| name.shown.is_none())?.text;
         if rest.iter().any(|word| word.text.is_empty() && !word.has(Trait::Quoted)) {
@@ -284,7 +409,8 @@ impl<'a> PlainWriter<'a> {
                 sets: written_sets(simple)?,
                 redirects,
                 folders: self.folders.iter().cloned().collect(),
-                has_found_names: rest.iter().any(|word| word.has(Trait::Pattern)),
+                has_found_names: self.finds_names
+                    || rest.iter().any(|word| word.has(Trait::Pattern)),
                 name,
                 args,
             }),
@@ -297,10 +423,48 @@ impl<'a> PlainWriter<'a> {
         Some(())
     }
 
+    /// Variables that are set for what follows: it gets the values, and the shell nothing.
+    fn assign(&mut self, simple: &Simple, happens: bool) -> Option<()> {
+        for set in &simple.sets {
+            let value = self.expander("").assigned(set)?;
+            self.variables.set(&set.name, happens.then_some(value));
+        }
+        self.push_text(":");
+        self.certain = happens;
+        Some(())
+    }
+
+    /// Whether a word is made of a variable of the line.
+    fn uses_own_variable(&self, word: &ShellWord) -> bool {
+        let name =
+            |written: &str| written.trim_start_matches('$').trim_matches(['{', '}']).to_owned();
+        word.variables.iter().any(|variable| self.variables.has(&name(&variable.written)))
+    }
+
+    /// `[[ … ]]`, judged as a `test`.
+    fn write_condition(&mut self, simple: &Simple, redirects: String) -> Option<()> {
+        let (_, rest) = simple.words.split_first().filter(|_| simple.sets.is_empty())?;
+        let (args, shown) = read_condition(rest, self.expander("[["))?;
+        self.line.0.push(PlainPart::Command(PlainCommand {
+            text: simple.text.clone(),
+            name: "test".to_owned(),
+            args,
+            shown: Some(shown),
+            sets: String::new(),
+            redirects,
+            folders: self.folders.iter().cloned().collect(),
+            has_found_names: false,
+        }));
+        Some(())
+    }
+
     /// `cd` to a folder that may be worked in. One that is there is entered for certain, unless
     /// the command may not run at all: then it is the only one from there on.
     fn change_folder(&mut self, args: &[String], certain: bool) -> Option<bool> {
-        let [to] = args else { return None };
+        let ([to] | [_, to]) = args else { return None };
+        if args.len() == 2 && args.first().is_some_and(|first| first != "--") {
+            return None;
+        }
         if to.is_empty() || to.starts_with('-') {
             return None;
         }
@@ -327,6 +491,10 @@ impl<'a> PlainWriter<'a> {
     }
 }
 
+fn ends_form(text: &str) -> bool {
+    text.ends_with([')', '}']) || text.ends_with("fi")
+}
+
 /// Who does what a command says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runner {
@@ -341,7 +509,7 @@ enum Runner {
 fn who_runs(name: &str, args: &[String]) -> Option<Runner> {
     let settings = || {
         let letters = |arg: &str| {
-            arg.strip_prefix('-')
+            arg.strip_prefix(['-', '+'])
                 .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "euxo".contains(c)))
         };
         !args.is_empty() && args.iter().all(|arg| letters(arg) || SETTINGS.contains(&arg.as_str()))

@@ -52,17 +52,17 @@ impl WordBuilder {
     }
 
     /// Something that expands, as it was written.
-    fn push_expansion(&mut self, written: &str, how: Trait) {
+    fn push_expansion(&mut self, written: &str, how: Trait, is_quoted: bool) {
         if how == Trait::Variable {
-            self.push_use(written);
+            self.push_use(written, is_quoted);
         }
         self.word.text.push_str(written);
         self.word.add_trait(how);
     }
 
-    fn push_use(&mut self, written: &str) {
+    fn push_use(&mut self, written: &str, is_quoted: bool) {
         let at = self.word.text.len();
-        self.word.variables.push(VariableUse { at, written: written.to_owned() });
+        self.word.variables.push(VariableUse { at, written: written.to_owned(), is_quoted });
     }
 }
 
@@ -138,7 +138,7 @@ impl ShellParser<'_> {
         self.script.add_form(Warning::Substitution);
         self.list(ListEnd::Parenthesis);
         let written = self.slice(start, self.at);
-        draft.push_expansion(&written, how);
+        draft.push_expansion(&written, how, false);
     }
 
     fn escape(&mut self, draft: &mut WordBuilder) {
@@ -202,7 +202,7 @@ impl ShellParser<'_> {
             Some('[') => {
                 self.at += 1;
                 self.skip_to(']', false);
-                draft.push_expansion("$[…]", Trait::Variable);
+                draft.push_expansion("$[…]", Trait::Variable, quoted);
             }
             Some('\'') if !quoted => self.read_ansi_quoted(draft),
             Some('"') if !quoted => self.read_double_quoted(draft),
@@ -230,10 +230,10 @@ impl ShellParser<'_> {
             draft.word.plain.push(' ');
         }
         if matches!(written, "$?" | "$#" | "$$" | "$!") {
-            draft.push_use(written);
+            draft.push_use(written, quoted);
             written.chars().for_each(|c| draft.push_quoted(c));
         } else {
-            draft.push_expansion(written, Trait::Variable);
+            draft.push_expansion(written, Trait::Variable, quoted);
             self.script.add_form(Warning::Expansion);
         }
     }
@@ -242,7 +242,7 @@ impl ShellParser<'_> {
     fn substitution(&mut self, draft: &mut WordBuilder) {
         let nested_only = self.nested_only;
         if self.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
-            draft.push_expansion("$((…))", Trait::Variable);
+            draft.push_expansion("$((…))", Trait::Variable, false);
         } else {
             self.read_parenthesized(draft, Trait::Substitution);
         }
@@ -372,7 +372,7 @@ impl ShellParser<'_> {
         }
         self.at += 1;
         self.script.add_form(Warning::Substitution);
-        draft.push_expansion("`…`", Trait::Substitution);
+        draft.push_expansion("`…`", Trait::Substitution, false);
         self.parse_nested(&inner, start, |reader| reader.list(ListEnd::Text));
     }
 

@@ -102,6 +102,11 @@ const HARMLESS: &[&str] = &[
     "LC_ALL=C sort a.txt",
     "cat a.txt 2>/dev/null",
     "ls >/dev/null 2>&1",
+    "x=1",
+    "if ls; then ls; fi",
+    "if [ -f a.txt ]; then cat a.txt; else pwd; fi",
+    "[[ -f a.txt ]]",
+    "for f in a b; do cat \"$f\"; done",
 ];
 
 /// Pieces that ask or are refused wherever they are.
@@ -121,19 +126,24 @@ const OTHERS: &[&str] = &[
     "eval ls",
     "exec ls",
     "source x",
-    "x=1",
+    "x=$(ls)",
+    "PATH=.",
     "export A=b",
     "f() { ls; }",
     "cat ~/.ssh/id_rsa",
     "curl https://a.b",
     "python3 -c 1",
-    "ls $x",
+    "ls $y",
+    "for f in a .env; do cat $f; done",
+    "for f in a; do rm $f; done",
+    "while ls; do ls; done",
+    "[[ a =~ b ]]",
     "cd .. && ls",
     "test -v 'a[$(x)]'",
     "printf -v a b",
     "read a",
     "trap ls EXIT",
-    "if ls; then ls; fi",
+    "if ls; then npm test; fi",
     "sudo ls",
     "git push",
     "bash -c ls",
@@ -186,6 +196,9 @@ fn the_shell_gets_the_words_that_were_judged_and_expands_none() {
         ("(ls; pwd) | wc", "( </bin/ls>\n'pwd' ) | </bin/wc>"),
         ("ls |& wc", "</bin/ls> 2>&1 | </bin/wc>"),
         ("ls &>/dev/null", "</bin/ls> >/dev/null 2>&1"),
+        ("for f in a 'b c'; do cat \"$f\"; done", "{ </bin/cat|a>\n\n</bin/cat|b c>\n\n}"),
+        ("if [[ -f a ]]; then ls; fi", "if [[ -f 'a' ]]\nthen </bin/ls>\nfi"),
+        ("n=5; head -$n a", ":\n</bin/head|-5|a>"),
         ("sort < a.txt", "</bin/sort> <'a.txt'"),
     ] {
         assert_eq!(script_of(line), expected, "{line}");
@@ -384,4 +397,49 @@ fn a_line_that_would_be_longer_than_the_system_takes_asks() {
     assert_eq!(line_tier(&line(3)), Tier::L0);
     assert_eq!(line_tier(&line(60)), Tier::L1);
     assert!(line_tier(&"x".repeat(300 * 1024)) > Tier::L0);
+}
+
+#[test]
+fn a_variable_of_a_line_is_known_only_where_it_must_have_been_set() {
+    for (line, tier) in [
+        ("f=a; cat $f", Tier::L0),
+        ("f=a && cat $f", Tier::L0),
+        ("f='a b'; cat \"$f\"", Tier::L0),
+        ("d=src; f=$d/a; cat ${f}", Tier::L0),
+        ("f=a; sort < $f", Tier::L0),
+        // Its value is what is judged.
+        ("f=.env; cat $f", Tier::L1),
+        ("f=.env; sort < $f", Tier::L1),
+        ("f=-delete; find . $f", Tier::L1),
+        ("f='a .env'; cat $f", Tier::L1),
+        ("f='*'; cat $f", Tier::L1),
+        ("c=ls; $c", Tier::L1),
+        // It may have been set or not.
+        ("false && f=a; cat $f", Tier::L1),
+        ("f=a | cat $f", Tier::L1),
+        ("(f=a); cat $f", Tier::L1),
+        ("f=a; { f=.env; }; cat $f", Tier::L1),
+        ("f=a; if ls; then f=b; fi; cat $f", Tier::L1),
+        ("f=a; ls && f=b; cat $f", Tier::L1),
+        ("for f in a; do ls; done; cat $f", Tier::L1),
+        ("for f in a; do ls && f=.env; cat $f; done", Tier::L1),
+        // The shell and programs have a use for these.
+        ("PATH=.; ls", Tier::L1),
+        ("IFS=/; ls", Tier::L1),
+        ("GIT_DIR=x; git status", Tier::L1),
+        ("RANDOM=1; ls $RANDOM", Tier::L1),
+        ("for HOME in a; do ls ~; done", Tier::L1),
+        ("LANG=(if) ls", Tier::L1),
+    ] {
+        assert_eq!(line_tier(line), tier, "{line}");
+    }
+}
+
+#[test]
+fn a_loop_of_loops_ends_with_a_question() {
+    let values = vec!["a"; 40].join(" ");
+    let line = format!(
+        "for a in {values}; do for b in {values}; do for c in {values}; do x=1; done; done; done"
+    );
+    assert_eq!(line_tier(&line), Tier::L1);
 }

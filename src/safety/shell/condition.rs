@@ -1,0 +1,47 @@
+//! `[[ … ]]` with one question: about a file, a text or two of them. What would be evaluated
+//! or matched is only known to the shell.
+
+use super::ast::{ShellWord, Trait};
+use super::expand::{Expander, KnownWord};
+
+const ABOUT_ONE: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-n", "-z"];
+const TEXTS: &[&str] = &["=", "==", "!="];
+const NUMBERS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+
+/// The words of a `test` that asks the same, and the condition as the shell is given it.
+pub fn read_condition(
+    words: &[ShellWord],
+    expander: Expander<'_>,
+) -> Option<(Vec<String>, String)> {
+    let (denial, words) = match words.split_first() {
+        Some((first, rest)) if first.is_keyword("!") => ("! ", rest),
+        Some(_) | None => ("", words),
+    };
+    let is_sign = |word: &ShellWord, signs: &[&str]| {
+        !word.has(Trait::Quoted) && signs.contains(&word.text.as_str())
+    };
+    match words {
+        [sign, word] if is_sign(sign, ABOUT_ONE) => {
+            let known = expander.fill_unsplit(word)?;
+            let shown = format!("[[ {denial}{} {} ]]", sign.text, known.quoted());
+            Some((vec![sign.text.clone(), known.text], shown))
+        }
+        [left, sign, right] => {
+            let (one, other) = (expander.fill_unsplit(left)?, expander.fill_unsplit(right)?);
+            let is_text = is_sign(sign, TEXTS) && !right.has(Trait::Pattern);
+            let is_number = is_sign(sign, NUMBERS) && [&one, &other].into_iter().all(is_decimal);
+            if !is_text && !is_number {
+                return None;
+            }
+            let shown = format!("[[ {denial}{} {} {} ]]", one.quoted(), sign.text, other.quoted());
+            let asked = if is_text { "=" } else { &sign.text };
+            Some((vec![one.text, asked.to_owned(), other.text], shown))
+        }
+        _ => None,
+    }
+}
+
+/// Anything else would be evaluated.
+fn is_decimal(word: &KnownWord) -> bool {
+    !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit())
+}

@@ -1,0 +1,55 @@
+//! The variables that a line itself gives a value, as far as the value is known.
+
+use super::super::wrappers;
+use super::ast::VariableUse;
+
+/// Those of a line. They are filled in before the shell sees the line, and never set there.
+#[derive(Clone, Debug, Default)]
+pub struct ShellVariables(Vec<(String, Option<String>)>);
+
+impl ShellVariables {
+    /// `None`: from here on the value is not known.
+    pub fn set(&mut self, name: &str, value: Option<String>) {
+        self.0.retain(|(other, _)| other != name);
+        self.0.push((name.to_owned(), value));
+    }
+
+    /// Whether the line sets this one at all.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(other, _)| other == name)
+    }
+
+    /// The value that a use becomes; `None`: it is not known, or the shell makes more of it.
+    pub fn value_of(&self, name: &str, variable: &VariableUse) -> Option<String> {
+        let (_, value) = self.0.iter().find(|(other, _)| other == name)?;
+        let value = value.as_ref()?;
+        let stays_whole = variable.is_quoted || is_one_word(value);
+        stays_whole.then(|| value.clone())
+    }
+}
+
+/// Whether nothing splits or expands a value without quotes.
+fn is_one_word(value: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@,:=%".contains(c);
+    !value.is_empty() && value.chars().all(plain)
+}
+
+/// Whether a variable means nothing to the shell or to the programs that it starts.
+pub fn is_free_name(name: &str) -> bool {
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(letters)
+        && !wrappers::starts_programs(name)
+        && !wrappers::is_harmless_variable(name, "")
+        && !TAKEN.iter().any(|start| name.starts_with(start))
+}
+
+/// Beginnings of the names that shells and programs have a use for.
+#[rustfmt::skip]
+const TAKEN: &[&str] = &[
+    "BASH", "COMP", "COPROC", "DIRSTACK", "EPOCH", "EUID", "EXECIGNORE", "FIGNORE", "FUNC", "GLOB", "GREP", "GROUPS",
+    "HIST", "HOST", "LINENO", "LOGNAME", "LS_", "MACHTYPE", "MAIL", "MAPFILE", "OLDPWD", "OPT", "OSTYPE", "PIPESTATUS",
+    "POSIX", "PPID", "PROMPT", "PS", "PWD", "RANDOM", "READLINE", "REPLY", "SECONDS", "SRANDOM", "TIMEFORMAT", "TMOUT",
+    "TMP", "TEMP", "TZ", "UID", "USER", "XDG_", "auto_resume", "histchars", "http", "https", "HTTP", "ALL_PROXY",
+    "all_proxy", "no_proxy", "NO_PROXY",
+];
