@@ -165,6 +165,27 @@ fn a_step_among_20000_files(bencher: divan::Bencher<'_, '_>, setting: &str) {
     bencher.bench_local(|| field.step(setting == "work"));
 }
 
+/// The same in a repository with 300 files of builds and a hook, which are looked at before and
+/// after an approved step.
+#[divan::bench(args = ["off", "work"], sample_count = 300, sample_size = 1)]
+fn a_step_among_guarded_files(bencher: divan::Bencher<'_, '_>, setting: &str) {
+    let field = Field::holding(SandboxMode::parse(setting).unwrap(), 20_000);
+    let here = field.folder.path();
+    for folder in [".git/hooks", ".git/objects", ".git/refs"] {
+        std::fs::create_dir_all(here.join(folder)).unwrap();
+    }
+    for (name, text) in [("HEAD", "ref: refs/heads/x\n"), ("config", "[core]\n"), ("hooks/x", "")] {
+        std::fs::write(here.join(".git").join(name), text).unwrap();
+    }
+    for at in 0..300 {
+        let folder = here.join(format!("d{}/p{at}", at % 200));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("package.json"), "{}\n").unwrap();
+    }
+    field.step(true);
+    bencher.bench_local(|| field.step(true));
+}
+
 /// The first of them.
 #[divan::bench(sample_count = 20, sample_size = 1)]
 fn the_first_step_among_20000_files(bencher: divan::Bencher<'_, '_>) {

@@ -30,8 +30,12 @@ pub fn parse<'a>(args: &'a [String], spec: &Spec) -> Vec<ArgToken<'a>> {
 /// The index of the `--` that ends the options, or the end of the arguments: options
 /// inserted before it are read as options.
 pub fn end_of_options(args: &[String], tokens: &[ArgToken<'_>]) -> usize {
+    // They are in the order of the arguments.
     let taken = |at: usize| {
-        tokens.iter().any(|token| token.at == at || token.separate && token.at + 1 == at)
+        let next = tokens.partition_point(|token| token.at < at);
+        let before = next.checked_sub(1).and_then(|before| tokens.get(before));
+        tokens.get(next).is_some_and(|token| token.at == at)
+            || before.is_some_and(|token| token.separate && token.at + 1 == at)
     };
     let end = args.iter().enumerate().find(|(at, arg)| *arg == "--" && !taken(*at));
     end.map_or(args.len(), |(at, _)| at)

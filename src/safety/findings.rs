@@ -1,5 +1,7 @@
 //! Collects the findings of a judgement and turns them into a [`Risk`].
 
+use std::collections::HashMap;
+
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::{Effect, Reason, Risk, Tier};
 
@@ -10,6 +12,8 @@ use super::warning::Warning;
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
+    /// Where in the list those of an argument are: a step may have a hundred thousand.
+    by_arg: HashMap<Option<usize>, Vec<usize>>,
     effects: Vec<Effect>,
     commands: usize,
     programs: Vec<String>,
@@ -63,13 +67,27 @@ impl Findings {
         arg: Option<usize>,
         effects: &[Effect],
     ) {
-        self.effects.extend_from_slice(effects);
+        self.add_effects(effects);
         let reason = Reason { rule: rule.into(), tier, say: say.into(), arg };
-        let same = |f: &&mut Finding| f.reason.rule == reason.rule && f.reason.arg == arg;
-        match self.list.iter_mut().find(same) {
+        let same = |at: &usize| self.list.get(*at).is_some_and(|f| f.reason.rule == reason.rule);
+        let known = self.by_arg.get(&arg).and_then(|all| all.iter().copied().find(same));
+        match known.and_then(|at| self.list.get_mut(at)) {
             Some(known) if known.reason.tier >= tier => {}
             Some(known) => *known = Finding { reason, effects: effects.to_vec() },
-            None => self.list.push(Finding { reason, effects: effects.to_vec() }),
+            None => self.push(Finding { reason, effects: effects.to_vec() }),
+        }
+    }
+
+    fn push(&mut self, finding: Finding) {
+        self.by_arg.entry(finding.reason.arg).or_default().push(self.list.len());
+        self.list.push(finding);
+    }
+
+    fn add_effects(&mut self, effects: &[Effect]) {
+        for effect in effects {
+            if !self.effects.contains(effect) {
+                self.effects.push(*effect);
+            }
         }
     }
 
@@ -81,9 +99,9 @@ impl Findings {
         if known || before.count() >= MOST {
             return;
         }
-        self.effects.extend_from_slice(effects);
+        self.add_effects(effects);
         let reason = Reason { rule: rule.to_owned(), tier, say, arg: None };
-        self.list.push(Finding { reason, effects: effects.to_vec() });
+        self.push(Finding { reason, effects: effects.to_vec() });
     }
 
     /// The highest tier found, or `otherwise` when nothing was found.
@@ -97,7 +115,9 @@ impl Findings {
 
     /// Whether this argument already has a finding above L0.
     pub fn has_warning_at(&self, arg: Option<usize>) -> bool {
-        arg.is_some() && self.list.iter().any(|f| f.reason.arg == arg && f.reason.tier > Tier::L0)
+        let mut found = self.by_arg.get(&arg).into_iter().flatten();
+        arg.is_some()
+            && found.any(|at| self.list.get(*at).is_some_and(|f| f.reason.tier > Tier::L0))
     }
 
     pub fn has(&self, effect: Effect) -> bool {
@@ -149,11 +169,7 @@ impl Findings {
             let Finding { reason, effects } = finding.clone();
             self.add(reason.rule, reason.tier, reason.say, reason.arg, &effects);
         }
-        for effect in &part.effects {
-            if !self.effects.contains(effect) {
-                self.effects.push(*effect);
-            }
-        }
+        self.add_effects(&part.effects);
         self.programs.extend_from_slice(&part.programs);
         part.warnings.iter().for_each(|warning| self.warn(*warning));
         self.of_folder |= part.of_folder;

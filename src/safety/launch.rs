@@ -85,13 +85,17 @@ impl Launch {
     /// The arguments of a step with the insertions.
     pub fn arguments(&self, args: &[String]) -> Vec<String> {
         let mut out = Vec::with_capacity(args.len() + self.inserted.len());
-        for at in 0..=args.len() {
-            // Any index beyond the last argument means after the last argument.
-            let here = |index: usize| index == at || (at == args.len() && index > at);
-            let added = self.inserted.iter().filter(|(index, _)| here(*index));
-            out.extend(added.map(|(_, arg)| arg.clone()));
-            out.extend(args.get(at).cloned());
+        let mut added: Vec<&(usize, String)> = self.inserted.iter().collect();
+        added.sort_by_key(|(index, _)| *index);
+        let mut added = added.into_iter().peekable();
+        for (at, arg) in args.iter().enumerate() {
+            while let Some((_, inserted)) = added.next_if(|(index, _)| *index <= at) {
+                out.push(inserted.clone());
+            }
+            out.push(arg.clone());
         }
+        // Any index beyond the last argument means after the last argument.
+        out.extend(added.map(|(_, arg)| arg.clone()));
         out
     }
 

@@ -326,7 +326,10 @@ impl Sandbox {
         opened.extend(launch.readable.iter().cloned());
         let programs = || judged.program.iter().chain(&launch.starts).map(|program| &program.path);
         opened.extend(programs().flat_map(|path| places.installations_of(path)));
-        opened.extend(programs().cloned());
+        // A link of the project to a key is no program.
+        let leads_to_secret =
+            |path: &PathBuf| path.canonicalize().is_ok_and(|real| is_private(&real));
+        opened.extend(programs().filter(|path| !leads_to_secret(path)).cloned());
         let mut writes = if judged.risk.tier == Tier::L0 {
             // A piece that only reads.
             Vec::new()

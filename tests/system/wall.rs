@@ -123,6 +123,11 @@ impl Wall {
     }
 
     fn approved_under(&self, policy: &Policy, words: &[&str]) -> Cleared {
+        self.cleared(policy, words).unwrap_or_else(|| panic!("refused: {words:?}"))
+    }
+
+    /// The step as the user approves it; `None`: it is refused.
+    fn cleared(&self, policy: &Policy, words: &[&str]) -> Option<Cleared> {
         let mut place = Workspace::new(self.workspace(), self.home(""));
         place.home = self.at("home");
         place.secret_variables.clone_from(&self.variables);
@@ -131,9 +136,9 @@ impl Wall {
         let work = StepAction::exec(words[0], &words[1..]);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         match safety::assess(step, scene) {
-            Verdict::Run(cleared) => cleared,
-            Verdict::Ask(held) => held.approve(),
-            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.assessment().risk),
+            Verdict::Run(cleared) => Some(cleared),
+            Verdict::Ask(held) => Some(held.approve()),
+            Verdict::Refuse(_) => None,
         }
     }
 
@@ -230,7 +235,7 @@ const INSTALLED: &[Installed] = &[
 #[tokio::test]
 async fn toolchains_of_the_users_path_run_wherever_they_are_installed() {
     let shell = Path::new("/bin/bash").canonicalize().unwrap();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut by_path) = (Vec::new(), 0);
     for row in INSTALLED {
         let Some(mut wall) = Wall::new() else { return skip(Reason::NoSandbox) };
         let program = wall.at(row.program);
@@ -267,14 +272,19 @@ async fn toolchains_of_the_users_path_run_wherever_they_are_installed() {
         wall.write(&wall.workspace().join("run"), &format!("#!/usr/bin/env {name}\n{load}\n"));
         let seen = wall.script("./run 2>/dev/null").await;
         runs.push(seen);
-        let seen = wall.run(&[program.to_str().unwrap(), "-c", &load]).await;
-        runs.push(seen);
+        // A path asks once where it names an interpreter, and is refused elsewhere.
+        let words = [program.to_str().unwrap(), "-c", &load];
+        if let Some(cleared) = wall.cleared(&Policy::default(), &words) {
+            runs.push(wall.run_cleared(cleared).await);
+            by_path += 1;
+        }
         for (at, seen) in runs.iter().enumerate().filter(|(_, seen)| seen.stdout != expected) {
             let Observation { stdout, stderr, note, .. } = seen;
             wrong.push(format!("{} {at}: {stdout:?} {stderr} {note:?}", row.program));
         }
     }
     assert_eq!(wrong, [""; 0]);
+    assert!(by_path >= 14, "{by_path} of them were named by their paths");
 }
 
 /// The path from a folder to a file, as links of package managers are written.
@@ -330,7 +340,7 @@ async fn a_program_of_the_users_path_loads_the_library_that_is_beside_it() {
 /// What a project says of interpreters and environments opens nothing but installations.
 #[tokio::test]
 async fn neither_a_script_nor_an_environment_of_the_project_opens_another_project() {
-    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let Some(mut wall) = Wall::new() else { return skip(Reason::NoSandbox) };
     let shell = Path::new("/bin/bash").canonicalize().unwrap();
     for folder in ["home/other", "home/plain", "home/.aws"] {
         for name in ["lib/x", "bin/data", ".env", "secret"] {
@@ -359,7 +369,16 @@ async fn neither_a_script_nor_an_environment_of_the_project_opens_another_projec
             &wall.workspace().join(".venv/bin/tool"),
             &format!("#!/bin/sh\n{reads}echo done\n"),
         );
-        for program in ["./tool", ".venv/bin/tool"] {
+        let linked = wall.workspace().join("bin/linked");
+        fs::create_dir_all(linked.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&linked);
+        std::os::unix::fs::symlink(bin.join("python3"), &linked).unwrap();
+        wall.set_path(&[linked.parent().unwrap()]);
+        wall.write(
+            &wall.workspace().join("by-path"),
+            &format!("#!/bin/sh\nlinked -c true\n{reads}"),
+        );
+        for program in ["./by-path", "./tool", ".venv/bin/tool"] {
             let seen = wall.run(&[program]).await;
             assert!(!seen.stdout.contains("SECRET"), "{folder} {program}: {}", seen.stdout);
         }

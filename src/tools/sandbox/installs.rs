@@ -122,8 +122,18 @@ impl<'a> Installations<'a> {
         let mut found = self.of_interpreters(program);
         let Ok(real) = program.canonicalize() else { return found };
         let Some(folder) = real.parent() else { return found };
-        found.extend(self.beside(folder));
+        // A link in the workspace says nothing of what the user meant.
+        if program.starts_with(&self.paths.workspace) {
+            found.extend(self.installation(folder));
+        } else {
+            found.extend(self.beside(folder));
+        }
         found
+    }
+
+    /// The installation of a folder of programs, with what it was made from.
+    fn installation(&self, folder: &Path) -> Vec<PathBuf> {
+        self.around(folder).into_iter().chain(self.base_of_environment(folder)).collect()
     }
 
     /// What the programs of a folder need beside themselves.
@@ -144,15 +154,19 @@ impl<'a> Installations<'a> {
         let real = named.filter_map(|path| path.canonicalize().ok());
         let programs = real.filter(|path| executable(path).is_some() && !self.is_closed(path));
         let all = programs.flat_map(|program| {
-            let folder = program.parent().map(Path::to_owned).unwrap_or_default();
-            let around = self.around(&folder).into_iter().chain(self.base_of_environment(&folder));
-            around.chain([program]).collect::<Vec<_>>()
+            let mut own = self.installation(program.parent().unwrap_or(&program));
+            own.push(program);
+            own
         });
         all.collect()
     }
 
     /// What the programs of a folder need.
     fn of_folder(&self, folder: &Path) -> Vec<PathBuf> {
+        // What is in the workspace was put there by the project, links too.
+        if folder.starts_with(&self.paths.workspace) {
+            return Vec::new();
+        }
         let mut found = self.beside(folder);
         let lists_programs = !found.iter().any(|open| folder.starts_with(open));
         for (entry, kind) in entries(folder) {
@@ -174,7 +188,11 @@ impl<'a> Installations<'a> {
         let target = link.canonicalize().ok().filter(|_| !is_neighbour);
         let target =
             target.filter(|target| executable(target).is_some() && !self.is_closed(target));
-        target.map(|target| [self.of_program(&target), vec![target]].concat()).unwrap_or_default()
+        let Some(target) = target else { return Vec::new() };
+        let mut found = self.of_interpreters(&target);
+        found.extend(self.installation(target.parent().unwrap_or(&target)));
+        found.push(target);
+        found
     }
 
     /// The installation around a folder of programs.
