@@ -45,6 +45,7 @@ use avocet_tools::exec::{keeper, watchdog};
 use avocet_tui as tui;
 
 mod connect;
+mod editable_settings;
 mod extensions;
 mod facts_memory;
 mod first_time;

@@ -3,6 +3,7 @@
 
 pub mod changes;
 pub mod commands;
+pub mod outcome;
 pub mod question_lines;
 
 use avocet_core::protocol::{

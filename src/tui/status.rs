@@ -183,22 +183,23 @@ pub fn gauge(percent: usize) -> String {
     GAUGE_FULL.repeat(full) + &GAUGE_FREE.repeat(GAUGE - full)
 }
 
-fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
-    let width = |parts: &[StatusPart]| {
-        parts
-            .iter()
-            .map(|part| text::width(&part.text) + part.gap)
-            .sum::<usize>()
-            .saturating_sub(GAP)
-    };
-    while parts.len() > 1 && width(&parts) > room {
-        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.priority);
-        if let Some((at, _)) = least {
-            parts.remove(at);
+/// As many as fit, the most important first; what is close to another needs that.
+fn fit_parts(parts: Vec<StatusPart>, room: usize) -> Line<'static> {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|at| parts.get(*at).map(|part| std::cmp::Reverse(part.priority)));
+    let (mut kept, mut taken): (Vec<usize>, usize) = (Vec::new(), 0);
+    for at in order {
+        let Some(part) = parts.get(at) else { continue };
+        let wide = text::width(&part.text) + if kept.is_empty() { 0 } else { part.gap };
+        let has_owner = part.gap == GAP || at.checked_sub(1).is_some_and(|it| kept.contains(&it));
+        if kept.is_empty() || (has_owner && taken + wide <= room) {
+            taken += wide;
+            kept.push(at);
         }
     }
     let mut line = Line::default();
-    for part in parts {
+    let parts = parts.into_iter().enumerate().filter(|(at, _)| kept.contains(at));
+    for (_, part) in parts {
         if !line.spans.is_empty() {
             line.spans.push(Span::raw(" ".repeat(part.gap)));
         }
@@ -249,6 +250,34 @@ mod tests {
         for (n, text) in cases {
             assert_eq!(format_count(n), text);
         }
+    }
+
+    #[test]
+    fn what_is_least_important_gives_way_and_what_still_fits_stays() {
+        let part = |priority, gap, text: &str| StatusPart {
+            priority,
+            gap,
+            text: text.to_owned(),
+            style: Style::default(),
+        };
+        let shown = |room| {
+            let parts = vec![
+                part(9, GAP, "model"),
+                part(7, GAP, "folder"),
+                part(4, GAP, "main"),
+                part(3, 1, "+1"),
+                part(2, GAP, "a long one"),
+                part(1, GAP, "$1"),
+            ];
+            fit_parts(parts, room).to_string()
+        };
+        let gap = " ".repeat(GAP);
+        let join = |parts: &[&str]| parts.join(&gap);
+        assert_eq!(shown(80), join(&["model", "folder", "main +1", "a long one", "$1"]));
+        let five = join(&["model", "folder", "main +1", "$1"]);
+        assert_eq!(shown(text::width(&five)), five, "the long one alone gives way");
+        assert_eq!(shown(text::width(&join(&["model", "folder"])) + 2), join(&["model", "folder"]));
+        assert_eq!(shown(3), "mo…");
     }
 
     #[test]

@@ -41,7 +41,7 @@ words! { "linear":
     TRUST: "Do you trust the folder {folder}?", "是否信任目录 {folder}？";
     LYING: "  Contains {name}, {bytes} bytes", "  其中有 {name}，{bytes} 字节";
     LYING_MORE: "  and {n} more such files", "  另有 {n} 个同类文件";
-    PICK_READ_ONLY: "don't trust it: only plain reads run without asking", "不信任：只有单纯的读取无需询问";
+    PICK_READ_ONLY: "don't trust it: only plain reads run without asking", "不信任：仅普通的读取操作无需询问";
     PICK_TRUST: "trust it", "信任";
     PICK_TRUST_FIRST: "trust this folder, then decide again", "信任此目录，再重新判定";
     PICK_TRUST_ABOVE: "trust the parent folder too", "同时信任上级目录";

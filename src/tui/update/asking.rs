@@ -100,6 +100,7 @@ pub(super) fn handle_paste(
             | ModalAction::Close
             | ModalAction::Picked(..)
             | ModalAction::KeyEntered(_)
+            | ModalAction::SettingEntered(_)
             | ModalAction::Ignored
             | ModalAction::Unhandled => Vec::new(),
         };
@@ -166,8 +167,10 @@ fn handle_question_key(
             state.guard.ignore(ignored, key, at);
             Vec::new()
         }
-        // No question has a field for a key.
-        ModalAction::Stay | ModalAction::KeyEntered(_) => Vec::new(),
+        // No question has a field for a key or a setting.
+        ModalAction::Stay | ModalAction::KeyEntered(_) | ModalAction::SettingEntered(_) => {
+            Vec::new()
+        }
         ModalAction::Close => {
             state.modals.pop();
             state.guard.restart(at);
