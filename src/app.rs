@@ -46,6 +46,7 @@ use avocet_tui as tui;
 
 mod connect;
 mod container;
+mod editable_settings;
 mod extensions;
 mod facts_memory;
 mod first_time;

@@ -14,10 +14,12 @@ use super::startup::Startup;
 use crate::cli::login::{LoginTarget, target};
 use avocet_config::key_store::KeyStore;
 use avocet_config::{Environment, Secret};
-use avocet_core::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, keys as words};
 use avocet_core::protocol::{HOSTED, ModelOverride, Op};
-use avocet_model::{Endpoint, LOCAL, ModelError, find_servers, is_private, server_host};
-use avocet_tui::{ListedModels, ProviderOffer, ProviderSetup, SavedProvider};
+use avocet_model::{
+    Endpoint, LOCAL, ModelError, display_address, find_servers, is_private, server_host,
+};
+use avocet_tui::{ListError, ListedModels, ProviderOffer, ProviderSetup, SavedProvider};
 
 /// What is needed of the start; owned, because the screen keeps it.
 #[derive(Clone)]
@@ -30,6 +32,7 @@ pub struct ScreenSetup {
     overrides: Arc<[ModelOverride]>,
     /// The profile of the command line.
     profile: Option<String>,
+    lang: Lang,
 }
 
 impl ScreenSetup {
@@ -42,6 +45,7 @@ impl ScreenSetup {
             plain_http_hosts: startup.loaded.settings.plain_http_hosts.clone(),
             overrides: startup.loaded.settings.models.clone().into(),
             profile: startup.named_profile().map(str::to_owned),
+            lang: startup.lang(),
         }
     }
 
@@ -61,8 +65,8 @@ impl ScreenSetup {
             let needs_key = variable.is_none() && !is_saved;
             let url = row.base_url.to_owned();
             let new = ProviderOffer {
-                id: row.simple_name(),
-                name: row.name.to_owned(),
+                id: row.id.to_owned(),
+                name: row.label(self.lang).to_owned(),
                 url,
                 keys_at: row.keys_at.to_owned(),
                 needs_key,
@@ -77,6 +81,22 @@ impl ScreenSetup {
         offers.sort_by_key(|offer| offer.needs_key);
         offers
     }
+}
+
+/// Why there is no list. A server of this machine or network that does not answer has to be
+/// started first: a key would not help.
+fn list_error(error: ModelError, base_url: &str) -> ListError {
+    let is_near = server_host(base_url).is_some_and(|host| is_private(&host));
+    let is_silent = matches!(error, ModelError::Unreachable { .. } | ModelError::Stalled { .. });
+    if !is_near || !is_silent {
+        return ListError::WantsKey(error.localized());
+    }
+    let url = display_address(base_url);
+    let local = LOCAL.iter().find(|local| local.base_url == base_url);
+    ListError::Other(match local {
+        Some(local) => words::NO_SERVER_NAMED.with("url", url).with("name", local.name),
+        None => words::NO_SERVER.with("url", url),
+    })
 }
 
 /// A provider by its name, a server of this machine by its own, any other by its address.
@@ -128,12 +148,12 @@ impl ProviderSetup for ScreenSetup {
     fn models(&self, provider: &str, key: Option<Secret>) -> BoxFuture<'static, ListedModels> {
         let (this, provider) = (self.clone(), provider.to_owned());
         async move {
-            let target = resolve(&provider)?;
+            let target = resolve(&provider).map_err(ListError::Other)?;
             let key_name = target.variable.unwrap_or(&provider).to_owned();
             let source = match &key {
                 None => this.keys.of_server(&target.base_url, &key_name),
                 Some(key) => match key_source::refusal(&target.base_url, &this.plain_http_hosts) {
-                    Some(why) => return Err(why),
+                    Some(why) => return Err(ListError::Other(why)),
                     None => key_source::KeySource::Known(Some(key.expose().to_owned())),
                 },
             };
@@ -144,7 +164,7 @@ impl ProviderSetup for ScreenSetup {
                     Ok(models.iter().map(row).collect())
                 }
                 Err(ModelError::NoEndpoint { .. }) => Ok(Vec::new()),
-                Err(error) => Err(error.localized()),
+                Err(error) => Err(list_error(error, &target.base_url)),
             }
         }
         .boxed()

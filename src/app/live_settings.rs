@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::editable_settings;
 use super::first_time::check_offer;
 use super::models::ModelConnector;
 use super::startup::Startup;
@@ -15,7 +16,7 @@ use avocet_config::load::{self, OWN_FILES, SettingsStamp};
 use avocet_config::paths::project_files;
 use avocet_config::{Loaded, ProviderSetting, Settings, SettingsLayer, Sources, edit};
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words, session};
-use avocet_core::protocol::{Mode, Notice, PageRow};
+use avocet_core::protocol::{Mode, Notice, PageRow, SettingRow};
 use avocet_safety::Policy;
 use avocet_session::Wanted;
 use avocet_session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
@@ -268,6 +269,10 @@ impl SettingsAccess for SettingsFiles {
             PageRow::pair(key, value)
         })
         .collect()
+    }
+
+    fn editable(&self) -> Vec<SettingRow> {
+        editable_settings::rows(&self.startup.loaded)
     }
 
     fn set(&mut self, key: &str, value: Option<&str>) -> Result<LocalizedText, LocalizedText> {

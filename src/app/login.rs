@@ -75,11 +75,12 @@ fn choose_provider(
     if let Some(name) = &options.provider {
         return login::target(name).map_err(wrong);
     }
-    let known = login::providers();
     if options.key_stdin || !io::stdin().is_terminal() {
-        return Err(wrong(words::NAME_PROVIDER.with("known", known.join(", "))));
+        return Err(wrong(words::NAME_PROVIDER.with("known", login::provider_ids().join(", "))));
     }
-    show_names(&known);
+    let known = login::providers();
+    let names = known.iter().map(|hosted| hosted.label(startup.lang()).to_owned());
+    show_names(&names.collect::<Vec<_>>());
     loop {
         prompt(startup, &words::ASK_PROVIDER.into());
         let mut line = String::new();
@@ -89,7 +90,7 @@ fn choose_provider(
             return Err(failed(words::NOT_SAVED.into(), Exit::Failed));
         }
         let at = line.parse::<usize>().ok().and_then(|number| known.get(number.checked_sub(1)?));
-        match login::target(at.map_or(line, String::as_str)) {
+        match login::target(at.map_or(line, |hosted| hosted.id)) {
             Ok(target) => return Ok(target),
             Err(why) => {
                 prompt(startup, &why);

@@ -268,6 +268,7 @@ impl<'a> HeadlessTurn<'a> {
             | Event::Page(_)
             | Event::Compacting
             | Event::Models { .. }
+            | Event::Settings { .. }
             | Event::HistoryChunk { .. }
             | Event::RewindAsked { .. }
             | Event::Rewound { .. }

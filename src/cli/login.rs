@@ -21,15 +21,11 @@ pub struct LoginTarget {
 
 /// The provider of this name, or the server at this address.
 pub fn target(name: &str) -> Result<LoginTarget, LocalizedText> {
-    let wanted = plain(name);
     let mut shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
-    let is_meant = |hosted: &&Hosted<'_>| {
-        hosted.simple_name() == wanted || (!name.is_ascii() && hosted.name.contains(name.trim()))
-    };
-    if let Some(hosted) = shared.find(is_meant) {
+    if let Some(hosted) = shared.find(|hosted| hosted.is_named(name)) {
         return Ok(LoginTarget {
             name: hosted.name.to_owned(),
-            profile: hosted.simple_name(),
+            profile: hosted.id.to_owned(),
             base_url: hosted.base_url.to_owned(),
             variable: Some(hosted.key_env),
             server: server_origin(hosted.base_url).unwrap_or_default(),
@@ -51,18 +47,23 @@ pub fn target(name: &str) -> Result<LoginTarget, LocalizedText> {
     }
 }
 
-/// The names of the providers that have one address for all.
-pub fn providers() -> Vec<String> {
+/// The providers that have one address for all.
+pub fn providers() -> Vec<&'static Hosted<'static>> {
     let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
-    let mut known: Vec<String> = shared.map(|hosted| hosted.simple_name()).collect();
-    known.dedup();
+    let mut known: Vec<&Hosted<'static>> = shared.collect();
+    known.dedup_by_key(|hosted| hosted.id);
     known
 }
 
+/// Their names as they are typed.
+pub fn provider_ids() -> Vec<&'static str> {
+    providers().iter().map(|hosted| hosted.id).collect()
+}
+
 fn unknown(name: &str) -> LocalizedText {
-    let known = providers();
+    let known = provider_ids();
     let wanted = plain(name);
-    match suggest::nearest(&wanted, known.iter().map(String::as_str)).first() {
+    match suggest::nearest(&wanted, known.iter().copied()).first() {
         Some(near) => words::NO_PROVIDER_NEAR.with("name", name).with("near", *near),
         None => words::NO_PROVIDER.with("name", name).with("known", known.join(", ")),
     }
@@ -147,7 +148,20 @@ mod tests {
         let anthropic = target("Anthropic").unwrap();
         assert_eq!(anthropic.variable, Some("ANTHROPIC_API_KEY"));
         assert_eq!(anthropic.server, "https://api.anthropic.com");
-        assert_eq!(target("z.ai").unwrap().profile, "zai");
+        for (name, profile) in [
+            ("z.ai", "zai"),
+            ("moonshot", "moonshot"),
+            ("Kimi（月之暗面）", "moonshot"),
+            ("月之暗面", "moonshot"),
+            ("kimi", "moonshot"),
+            ("智谱", "bigmodel"),
+            ("Alibaba Cloud DashScope", "dashscope"),
+            ("阿里云百炼", "dashscope"),
+        ] {
+            assert_eq!(target(name).unwrap().profile, profile, "{name}");
+        }
+        let ids = provider_ids();
+        assert!(ids.iter().all(|id| target(id).is_ok_and(|it| it.profile == *id)), "{ids:?}");
         let own = target("https://models.example.com:8443/v1").unwrap();
         assert_eq!(own.profile, "models-example-com-8443");
         assert_eq!((own.server.as_str(), own.variable), ("https://models.example.com:8443", None));

@@ -330,6 +330,7 @@ impl PlainSession {
                 Vec::new()
             }
             UiAction::Theme(_)
+            | UiAction::Settings(_)
             | UiAction::Keys
             | UiAction::Vim(_)
             | UiAction::Timestamps(_)
@@ -407,6 +408,7 @@ impl PlainSession {
                 vec![PlainEffect::Send(Op::Decide { ask, decision })]
             }
             Event::TerminalReturned { .. }
+            | Event::Settings { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
@@ -546,15 +548,13 @@ impl PlainSession {
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
         });
         effects.extend(observation.failure_note().map(|why| self.say(why.clone())));
+        effects.extend(avocet_present::outcome::ways_out(observation).map(|ways| self.say(ways)));
         effects
     }
 
     fn refusal_line(&self, observation: &Observation) -> PlainEffect {
-        let why = observation
-            .risk
-            .main_reason()
-            .cloned()
-            .unwrap_or_else(|| avocet_core::i18n::cli::NO_REASON.into());
+        let why = observation.risk.main_reason().cloned();
+        let why = why.unwrap_or_else(|| avocet_core::i18n::cli::NO_REASON.into());
         self.say(w::REFUSED.with("step", observation.step.work.command_line()).with("why", why))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::keys::KEYS;
 use super::toml_schema::{self, SettingKey, TomlValue};
-use avocet_core::i18n::{self, Localize, LocalizedText};
+use avocet_core::i18n::{self, Localize, LocalizedText, Phrase};
 use avocet_core::protocol::Money;
 
 /// The layer that set a value.
@@ -18,6 +18,21 @@ pub enum SettingsLayer {
     CommandLine,
     /// The strictest value, because the value in this file is invalid.
     Strictest(PathBuf),
+}
+
+impl SettingsLayer {
+    /// Its kind in a word or two.
+    pub fn label(&self) -> Phrase {
+        use i18n::config as w;
+        match self {
+            SettingsLayer::BuiltIn => w::FROM_BUILT_IN,
+            SettingsLayer::User(_) => w::OF_USER,
+            SettingsLayer::Project(_) => w::OF_PROJECT,
+            SettingsLayer::Variable(_) => w::OF_VARIABLE,
+            SettingsLayer::CommandLine => w::FROM_COMMAND_LINE,
+            SettingsLayer::Strictest(_) => w::OF_STRICTEST,
+        }
+    }
 }
 
 impl Localize for SettingsLayer {

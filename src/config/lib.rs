@@ -4,6 +4,7 @@
 //! The environment of the process is read here and nowhere else. Not here: the effect of a setting.
 //! `app` passes each part the values it needs.
 
+pub mod about;
 pub mod approvals;
 pub mod atomic_file;
 pub mod diagnostic;

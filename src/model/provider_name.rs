@@ -17,7 +17,7 @@ const ALSO: &[(&str, &str)] = &[
 static HOSTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let hosted = HOSTED.iter().filter_map(|hosted| {
         let address = Address::parse(hosted.base_url, "").ok()?;
-        Some((address.host(), hosted.simple_name()))
+        Some((address.host(), hosted.id.to_owned()))
     });
     let also = ALSO.iter().map(|(host, name)| ((*host).to_owned(), (*name).to_owned()));
     also.chain(hosted).collect()

@@ -6,6 +6,7 @@ pub mod changes;
 pub mod choices;
 pub mod commands;
 pub mod flow;
+pub mod outcome;
 pub mod question_lines;
 
 use choices::QuestionChoice;

@@ -70,7 +70,7 @@ pub use openings::{
 pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};
 pub use policy::{
     Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
-    ToolRestriction, Unknown,
+    ToolRestriction, Unknown, is_firm,
 };
 pub use prompt_parts::{assess_mention, assess_template_command};
 pub use rule_ids::{RuleId, is_rule, rules as rule_ids};

@@ -183,10 +183,13 @@ impl Policy {
 
     /// Whether the user's settings make a question of this refusal.
     pub fn lifts(&self, rule: &str) -> bool {
-        let firm = matches!(rule, "denied" | "mode.plan" | "tool.withheld")
-            || rule.starts_with("malformed.");
-        !firm && self.lift.iter().any(|lifted| lifted == rule || lifted == "*")
+        !is_firm(rule) && self.lift.iter().any(|lifted| lifted == rule || lifted == "*")
     }
+}
+
+/// Whether no setting makes a question of a refusal by this rule.
+pub fn is_firm(rule: &str) -> bool {
+    matches!(rule, "denied" | "mode.plan" | "tool.withheld") || rule.starts_with("malformed.")
 }
 
 impl PolicyRule {

@@ -127,17 +127,38 @@ impl Session {
             None if value.is_some() => (words.as_str(), settings.set(&words, value.as_deref())),
             None => return self.show_settings(&words).await,
         };
+        let notice = self.setting_notice(key, done).await;
+        self.notify(notice).await;
+    }
+
+    /// The editor of settings.
+    pub(super) async fn edit_settings(&mut self, key: Option<String>, value: Option<String>) {
+        self.reload_settings().await;
+        let mut said = None;
+        if let (Some(key), Some(settings)) = (key, self.settings.as_mut()) {
+            let done = settings.set(&key, value.as_deref());
+            said = Some(self.setting_notice(&key, done).await);
+        }
+        let rows = self.settings.as_ref().map(|settings| settings.editable()).unwrap_or_default();
+        self.outbox.send(Event::Settings { rows, said }).await;
+    }
+
+    /// What became of a setting that was written.
+    async fn setting_notice(
+        &mut self,
+        key: &str,
+        done: Result<LocalizedText, LocalizedText>,
+    ) -> Notice {
         match done {
             Ok(say) => {
                 self.reload_settings().await;
                 let notice = Notice::info(say);
-                let notice = match self.setting_hint(key) {
+                match self.setting_hint(key) {
                     None => notice,
                     Some(hint) => notice.with_hint(hint),
-                };
-                self.notify(notice).await;
+                }
             }
-            Err(why) => self.notify(Notice::error(why)).await,
+            Err(why) => Notice::error(why),
         }
     }
 

@@ -10,7 +10,9 @@ use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::request;
 use crate::context::window::{ContextUsage, RequestParts, Section};
-use avocet_core::i18n::{Localize, Phrase, common, context as said, screen, session as words};
+use avocet_core::i18n::{
+    Localize, LocalizedText, Phrase, common, context as said, screen, session as words,
+};
 use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
 use avocet_core::text;
 use avocet_model::ModelError;
@@ -125,10 +127,11 @@ fn section_name(part: Section) -> Phrase {
 const BAR: usize = 24;
 
 /// A share of the whole as a bar, in bytes and in percent. A share above zero is never invisible.
-fn bar(percent: usize, bytes: usize) -> String {
+fn bar(percent: usize, bytes: usize) -> LocalizedText {
     let filled = (percent * BAR).div_ceil(100).clamp(usize::from(bytes > 0), BAR);
     let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
-    format!("{full}{empty} {:>9} {percent:>3} %", text::size(bytes))
+    let bar = format!("{full}{empty} {:>9}", text::size(bytes));
+    said::LEDGER_BAR.with("bar", bar).with("percent", format!("{percent:>3}"))
 }
 
 /// The current registry of slothtool.

@@ -188,6 +188,7 @@ impl Session {
             Op::Redo => self.redo().await,
             Op::Job { job } => self.handle_job(job).await,
             Op::Configure { key, value } => self.configure(key, value).await,
+            Op::EditSettings { key, value } => self.edit_settings(key, value).await,
             Op::ShowMemory => self.show_memory().await,
             Op::SetApprovalMode { mode } => self.set_approval_mode(mode).await,
             Op::AddFolder { path } => self.add_folder(&path).await,

@@ -6,18 +6,20 @@ use avocet_core::i18n::{Phrase, session as words};
 pub enum SettingTiming {
     /// The session, its screen or the running gateway takes it over.
     AtOnce,
+    /// A running turn goes on with the model that it began with.
+    NextTurn,
     NextStart,
     /// When the gateway starts next.
     NextGateway,
 }
 
-use SettingTiming::{AtOnce, NextGateway, NextStart};
+use SettingTiming::{AtOnce, NextGateway, NextStart, NextTurn};
 
 /// Each setting by its name, or, with a dot at the end, by the beginning of it.
 #[rustfmt::skip]
 const ROWS: &[(&str, SettingTiming)] = &[
-    ("profile",                         AtOnce),
-    ("mode",                            AtOnce),
+    ("profile",                         NextTurn),
+    ("mode",                            NextTurn),
     ("lang",                            AtOnce),
     ("theme",                           AtOnce),
     ("vim",                             AtOnce),
@@ -29,7 +31,7 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("color",                           AtOnce),
     ("notify",                          AtOnce),
     ("log",                             AtOnce),
-    ("models.",                         AtOnce),
+    ("models.",                         NextTurn),
     // Of the command line and the environment, which stay as they are while the program runs.
     ("model",                           NextStart),
     ("base_url",                        NextStart),
@@ -37,10 +39,10 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("api_key",                         NextStart),
     // A running session has the mode that it was given.
     ("profiles.*.mode",                 NextStart),
-    ("profiles.",                       AtOnce),
+    ("profiles.",                       NextTurn),
     ("folders.",                        NextStart),
-    ("key_store",                       AtOnce),
-    ("plain_http_hosts",                AtOnce),
+    ("key_store",                       NextTurn),
+    ("plain_http_hosts",                NextTurn),
     ("safety.allowed_programs",         AtOnce),
     ("safety.unknown_program",          AtOnce),
     ("safety.allow_network",            AtOnce),
@@ -89,10 +91,20 @@ impl SettingTiming {
         row.map_or(NextStart, |(_, timing)| *timing)
     }
 
+    /// When it counts, in any case.
+    pub fn label(self) -> Phrase {
+        match self {
+            AtOnce => words::CONFIG_AT_ONCE,
+            NextTurn => words::CONFIG_NEXT_TURN,
+            NextStart => words::CONFIG_NEXT_START,
+            NextGateway => words::CONFIG_NEXT_GATEWAY,
+        }
+    }
+
     /// A sentence for the user; nothing where it counts already.
     pub fn hint(self) -> Option<Phrase> {
         match self {
-            AtOnce => None,
+            AtOnce | NextTurn => None,
             NextStart => Some(words::CONFIG_NEXT_START),
             NextGateway => Some(words::CONFIG_NEXT_GATEWAY),
         }
@@ -117,7 +129,7 @@ mod tests {
             let is_used = KEYS.iter().any(|key| key.path.starts_with(row));
             assert!(is_used, "there is no setting {row}");
         }
-        assert_eq!(SettingTiming::of("profiles.work.high"), AtOnce);
+        assert_eq!(SettingTiming::of("profiles.work.high"), NextTurn);
         assert_eq!(SettingTiming::of("gateway.slack.allow"), AtOnce);
         assert_eq!(SettingTiming::of("gateway.slack.enabled"), NextGateway);
     }

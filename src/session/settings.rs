@@ -7,7 +7,7 @@ use super::trust::TrustPrompt;
 use super::{Connect, DescribePlatforms, Doctor, Wanted};
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::budget::SpendLimits;
-use avocet_core::protocol::{Effort, Mode, Notice, PageRow};
+use avocet_core::protocol::{Effort, Mode, Notice, PageRow, SettingRow};
 use avocet_safety::{Machine, Policy};
 use avocet_tools::Tool;
 
@@ -27,6 +27,9 @@ pub trait SettingsAccess: Send {
 
     /// Each setting with its origin; with a beginning of its name, only such.
     fn rows(&self, beginning: &str, lang: Lang) -> Vec<PageRow>;
+
+    /// Each setting to be edited.
+    fn editable(&self) -> Vec<SettingRow>;
 
     /// What decides a setting, if it is not the user's own file.
     fn overridden_by(&self, key: &str) -> Option<LocalizedText>;

@@ -336,19 +336,26 @@ fn parse_output(
     stderr: &CapturedText,
     exit: Option<i32>,
 ) -> Option<ParsedOutput> {
-    let (program, args) = match work {
-        StepAction::Exec { program, args } => (program.clone(), args.clone()),
+    let command = match work {
+        StepAction::Exec { program, args } => match parse::shell_line(program, args) {
+            Some(line) => parse::split_simple_command(line)?,
+            None => {
+                parse::SimpleCommand { program: program.clone(), args: args.clone(), is_cut: false }
+            }
+        },
         StepAction::Shell { line } => parse::split_simple_command(line)?,
         StepAction::Tool { .. } => return plugins::output(stdout),
     };
-    parse::parse(&parse::FinishedCommand {
-        program: &program,
-        args: &args,
+    let parsed = parse::parse(&parse::FinishedCommand {
+        program: &command.program,
+        args: &command.args,
         stdout: &stdout.lines(),
         stderr: &stderr.lines(),
         exit,
-        whole: stdout.is_whole() && stderr.is_whole(),
-    })
+        whole: !command.is_cut && stdout.is_whole() && stderr.is_whole(),
+    });
+    // A part of a list would be counted as all of it.
+    parsed.filter(|parsed| !command.is_cut || parsed.kind == "test_summary")
 }
 
 fn not_run(judged: &Assessment, outcome: Outcome, note: LocalizedText) -> Observation {

@@ -14,10 +14,11 @@ mod command;
 mod diagnostics;
 mod files;
 mod git;
+mod javascript;
 mod json_shape;
 mod search;
 
-pub use command::split_simple_command;
+pub use command::{SimpleCommand, shell_line, split_simple_command};
 
 use command::{has_flag, strip_escapes, unwrap_command};
 
@@ -61,7 +62,9 @@ const RECOGNISERS: &[Recogniser] = &[
     Recogniser { kind: "test_summary",   programs: &["cargo", "cargo-nextest"],           read: checks::cargo },
     Recogniser { kind: "test_summary",   programs: &["pytest", "py.test"],                read: checks::pytest },
     Recogniser { kind: "test_summary",   programs: &["go", "gotestsum"],                  read: checks::go },
-    Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: checks::javascript },
+    Recogniser { kind: "test_summary",   programs: &["unittest", "python"],               read: checks::unittest },
+    Recogniser { kind: "test_summary",   programs: &["rspec"],                            read: checks::rspec },
+    Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: javascript::read },
     Recogniser { kind: "diagnostics",    programs: &["cargo", "rustc", "clippy-driver"],  read: diagnostics::rust },
     Recogniser { kind: "diagnostics",    programs: &["tsc", "vue-tsc", "npm", "pnpm", "yarn", "bun"], read: diagnostics::typescript },
     Recogniser { kind: "diagnostics",    programs: &["eslint", "npm", "pnpm", "yarn", "bun"], read: diagnostics::eslint },

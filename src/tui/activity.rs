@@ -186,6 +186,7 @@ impl Activity {
             | Event::Notice(_)
             | Event::Page(_)
             | Event::Models { .. }
+            | Event::Settings { .. }
             | Event::HistoryChunk { .. }
             | Event::RewindAsked { .. }
             | Event::Rewound { .. }

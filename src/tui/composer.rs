@@ -22,6 +22,7 @@ use avocet_config::draft::SavedDraft;
 use avocet_core::i18n::Lang;
 use avocet_core::text::estimated_tokens;
 
+mod clusters;
 mod history;
 mod image;
 mod insert;
@@ -150,12 +151,12 @@ impl Composer {
         let text = &mut self.text;
         match edit {
             EditAction::InsertNewline => text.insert_newline(),
-            EditAction::DeleteBack => _ = text.delete_char(),
-            EditAction::Delete => _ = text.delete_next_char(),
-            EditAction::Left => text.move_cursor(CursorMove::Back),
-            EditAction::Right => text.move_cursor(CursorMove::Forward),
-            EditAction::WordLeft => text.move_cursor(CursorMove::WordBack),
-            EditAction::WordRight => text.move_cursor(CursorMove::WordForward),
+            EditAction::DeleteBack => clusters::delete_back(text),
+            EditAction::Delete => clusters::delete_next(text),
+            EditAction::Left => clusters::move_caret(text, CursorMove::Back),
+            EditAction::Right => clusters::move_caret(text, CursorMove::Forward),
+            EditAction::WordLeft => clusters::move_caret(text, CursorMove::WordBack),
+            EditAction::WordRight => clusters::move_caret(text, CursorMove::WordForward),
             EditAction::LineStart => text.move_cursor(CursorMove::Head),
             EditAction::LineEnd => text.move_cursor(CursorMove::End),
             EditAction::DeleteWordBack => _ = text.delete_word(),
@@ -449,7 +450,8 @@ impl Composer {
             return Some(inner.as_position());
         }
         (&self.text).render(inner, buf);
-        self.text.rendered_cursor_position()
+        let drawn = self.text.rendered_cursor_position()?;
+        Some(clusters::caret_position(&self.text, inner, drawn))
     }
 
     fn highlight_units(&mut self, style: Style) {
@@ -462,7 +464,7 @@ impl Composer {
 
     fn try_move_cursor(&mut self, by: CursorMove) -> bool {
         let before = self.text.cursor();
-        self.text.move_cursor(by);
+        clusters::move_caret(&mut self.text, by);
         self.text.cursor() != before
     }
 

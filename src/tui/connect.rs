@@ -31,7 +31,15 @@ pub trait ProviderSetup: Send + Sync {
     ) -> BoxFuture<'static, Result<SavedProvider, LocalizedText>>;
 }
 
-pub type ListedModels = Result<Vec<ModelOffer>, LocalizedText>;
+pub type ListedModels = Result<Vec<ModelOffer>, ListError>;
+
+/// Why models could not be listed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ListError {
+    /// Another key may help.
+    WantsKey(LocalizedText),
+    Other(LocalizedText),
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderOffer {

@@ -1,6 +1,8 @@
 //! The dialogs of `/connect`, in the order in which they lead on: providers, a key, models.
 
-use super::connect::{ConnectRequest, ConnectResult, Connecting, ListedModels, ProviderOffer};
+use super::connect::{
+    ConnectRequest, ConnectResult, Connecting, ListError, ListedModels, ProviderOffer,
+};
 use super::event::ScreenEffect;
 use super::modal::{KeyEntry, Modal, Picker, PickerRow, Topic};
 use super::state::State;
@@ -140,14 +142,18 @@ fn set_models(state: &mut State, listed: ListedModels) {
             let picker = Picker::new(Topic::FirstModel, rows, "");
             state.modals.open(Modal::Picker(Box::new(picker)));
         }
-        Err(why) => match state.modals.key_entry_mut() {
-            Some(entry) => {
+        Err(why) => match (state.modals.key_entry_mut(), why) {
+            (Some(entry), ListError::WantsKey(why) | ListError::Other(why)) => {
                 entry.is_waiting = false;
                 entry.note = Some(why);
             }
-            None => {
+            (None, ListError::WantsKey(why)) => {
                 state.modals.pop();
                 open_key_entry(state, &offer, Some(why));
+            }
+            (None, ListError::Other(why)) => {
+                state.modals.pop();
+                state.transcript.add_notice(Notice::error(why));
             }
         },
     }

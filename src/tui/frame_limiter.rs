@@ -100,6 +100,7 @@ impl FrameLimiter {
                 | Event::TurnEnded { .. }
                 | Event::Facts(_)
                 | Event::Models { .. }
+                | Event::Settings { .. }
                 | Event::Catalogue(_)
         );
         if text || flows { Urgency::Deferred } else { Urgency::Immediate }

@@ -15,6 +15,7 @@
 pub mod event;
 pub mod files;
 pub mod run;
+mod settings_editor;
 pub mod state;
 pub mod update;
 pub mod view;
@@ -70,8 +71,8 @@ mod welcome;
 pub use autosave::SaveSettingFn;
 pub use clipboard::{Clipboard, CopyResult};
 pub use connect::{
-    ConnectRequest, ConnectResult, ListedModels, ProviderOffer, ProviderSetup, SavedProvider,
-    SetupHandle,
+    ConnectRequest, ConnectResult, ListError, ListedModels, ProviderOffer, ProviderSetup,
+    SavedProvider, SetupHandle,
 };
 pub use event::{ScreenEffect, ScreenInput, TimedInput};
 pub use exit::{Cause, ScreenExit};

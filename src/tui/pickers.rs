@@ -4,6 +4,7 @@
 use super::connecting;
 use super::event::ScreenEffect;
 use super::modal::{Modal, Picker, PickerAction, PickerRow, Topic};
+use super::settings_editor;
 use super::state::State;
 use super::status;
 use super::suggestions;
@@ -151,7 +152,13 @@ pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
         } else {
             words::SESSION_THERE.with("when", when).with("folder", one.folder)
         };
-        PickerRow { value: one.id, label: one.title, about: Some(about), details: one.preview }
+        PickerRow {
+            value: one.id,
+            label: one.title,
+            about: Some(about),
+            details: one.preview,
+            more: None,
+        }
     };
     if let Some(choose) = state.modals.picker_mut()
         && choose.topic() == Topic::Session
@@ -255,12 +262,17 @@ pub fn apply_choice(
     choice: PickerAction,
     at: Millis,
 ) -> Vec<ScreenEffect> {
-    let is_over = !matches!(choice, PickerAction::Selected(_));
-    if is_over {
+    // The list of settings stays open below their values.
+    let stays = topic == Topic::Setting && choice != PickerAction::Cancelled;
+    if !stays && !matches!(choice, PickerAction::Selected(_)) {
         state.modals.pop();
         state.guard.restart(at);
     }
     match (topic, choice) {
+        (Topic::Setting | Topic::SettingValue, choice) => {
+            return settings_editor::apply_choice(state, topic, choice);
+        }
+        (_, PickerAction::Reset(_)) => {}
         (Topic::Theme, PickerAction::Selected(name)) => preview_theme(state, &name),
         (Topic::Theme, PickerAction::Confirmed(name)) => {
             // If the theme is unavailable, the current one stays, also in view.

@@ -20,6 +20,8 @@ pub const FROM: u16 = 120;
 pub struct SidePanel {
     pub is_open: bool,
     plan: Vec<PlanItem>,
+    /// The turn that made the plan, or worked on it last.
+    plan_turn: u64,
     changed: Vec<ChangedFile>,
     /// The turn that runs, or ran last.
     turn: u64,
@@ -38,7 +40,10 @@ impl SidePanel {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { turn, .. } => self.turn = *turn,
-            Event::Plan { items } => self.plan.clone_from(items),
+            Event::Plan { items } => {
+                self.plan.clone_from(items);
+                self.plan_turn = self.turn;
+            }
             Event::Undone { turns, except, .. } => {
                 let stays = |path: &String| except.contains(path);
                 self.changed.retain(|file| !turns.contains(&file.turn) || stays(&file.path));
@@ -89,9 +94,9 @@ impl SidePanel {
         self.files().len()
     }
 
-    /// Whether an item of the plan is still to be done.
+    /// Whether an item of this turn's plan is still to be done.
     pub fn has_open_plan(&self) -> bool {
-        self.plan.iter().any(|item| item.state != PlanState::Done)
+        self.plan_turn == self.turn && self.plan.iter().any(|item| item.state != PlanState::Done)
     }
 
     /// The plan in one row: how far it is, and what is under way.
@@ -193,4 +198,29 @@ fn section(
     }
     lines.push(Line::default());
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use avocet_core::protocol::{TurnOrigin, TurnOutcome, Usage};
+
+    #[test]
+    fn a_plan_is_followed_only_by_the_turn_that_works_on_it() {
+        let started =
+            |turn| Event::TurnStarted { turn, text: String::new(), origin: TurnOrigin::Typed };
+        let item = PlanItem { text: "Run the tests".into(), state: PlanState::Doing };
+        let plan = Event::Plan { items: vec![item] };
+        let (ending, usage) = (TurnOutcome::Done, Usage::default());
+        let ended = Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 0 };
+        let mut panel = SidePanel::default();
+        for event in [started(1), plan.clone(), ended] {
+            panel.apply(&event);
+        }
+        panel.apply(&started(2));
+        assert!(!panel.has_open_plan(), "the next turn is about something else");
+        assert_eq!(panel.plan.len(), 1, "the panel still shows it");
+        panel.apply(&plan);
+        assert!(panel.has_open_plan());
+    }
 }

@@ -17,6 +17,7 @@ use super::notify::NotifyMethod;
 use super::palette::Palette;
 use super::picture::GraphicsProbe;
 use super::queue::Queue;
+use super::settings_editor::SettingsEditor;
 use super::side_panel::SidePanel;
 use super::suggestions::{self, Suggestions};
 use super::symbols::LineStyle;
@@ -106,6 +107,7 @@ pub struct State {
     pub(super) facts: SessionInfo,
     pub(super) completions: Completions,
     pub(super) connecting: Connecting,
+    pub(super) settings_editor: SettingsEditor,
     pub(super) appearance: Appearance,
     pub(super) presence: Presence,
     pub(super) mouse: MouseOwner,
@@ -305,6 +307,7 @@ impl State {
             facts,
             completions,
             connecting: Connecting::default(),
+            settings_editor: SettingsEditor::default(),
             appearance: dress,
             presence: Presence::new(&around),
             mouse: MouseOwner::default(),

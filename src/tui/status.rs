@@ -257,6 +257,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_least_important_gives_way_and_what_still_fits_stays() {
+        let part = |priority, gap, text: &str| StatusPart {
+            priority,
+            gap,
+            text: text.to_owned(),
+            style: Style::default(),
+        };
+        let shown = |room| {
+            let parts = vec![
+                part(9, GAP, "model"),
+                part(7, GAP, "folder"),
+                part(4, GAP, "main"),
+                part(3, 1, "+1"),
+                part(2, GAP, "a long one"),
+                part(1, GAP, "$1"),
+            ];
+            fit_parts(parts, room).to_string()
+        };
+        let gap = " ".repeat(GAP);
+        let join = |parts: &[&str]| parts.join(&gap);
+        assert_eq!(shown(80), join(&["model", "folder", "main +1", "a long one", "$1"]));
+        let five = join(&["model", "folder", "main +1", "$1"]);
+        assert_eq!(shown(text::width(&five)), five, "the long one alone gives way");
+        assert_eq!(shown(text::width(&join(&["model", "folder"])) + 2), join(&["model", "folder"]));
+        assert_eq!(shown(3), "mo…");
+    }
+
+    #[test]
     fn a_context_that_is_nearly_full_is_shown_as_a_warning() {
         let theme = super::super::theme::Theme::default();
         let keymap = Keymap::default();

@@ -7,6 +7,7 @@ use super::event::ScreenEffect;
 use super::modal::Modal;
 use super::pickers;
 use super::queue::DeferredItem;
+use super::settings_editor;
 use super::state::State;
 use super::time::Millis;
 use avocet_config::BusyInput;
@@ -259,6 +260,7 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         }
         UiAction::Theme(Some(name)) => return pickers::set_theme(state, &name),
         UiAction::Theme(None) => pickers::open_themes(state),
+        UiAction::Settings(words) => return settings_editor::open(state, &words),
         UiAction::Models => return pickers::open_models(state),
         UiAction::Connect(named) => return connecting::open(state, named),
         UiAction::Efforts => pickers::open_efforts(state),

@@ -1,6 +1,6 @@
 //! The symbols of the screen: rules, bars, signs, spinners.
 //!
-//! Each takes one column in every terminal, but for solid lines. `─`, `│`, `┌`, `…` and most arrows
+//! Each takes one column in every terminal, but for solid lines. `─`, `│`, `┌` and most arrows
 //! do not: their width is ambiguous, and many terminals for East Asian text draw them two columns
 //! wide, which breaks frames. Lines are solid only on a terminal that was found to draw them one
 //! column wide, see `line_probe`. Characters of texts are not listed here; a row that contains them
@@ -56,6 +56,8 @@ pub const NOT_CHOSEN: &str = "  ";
 /// The gauge of the context.
 pub const GAUGE_FULL: &str = "▰";
 pub const GAUGE_FREE: &str = "▱";
+/// In front of an item of a list. A copy has a dash in its place, as Markdown writes it.
+pub const BULLET: &str = "∙ ";
 /// A step or an item of a plan that is under way, and an item that waits.
 pub const DOING: &str = "▸";
 pub const WAITING: &str = "◦";
@@ -91,7 +93,7 @@ mod tests {
         for mark in marks.iter().chain(&SPINNER) {
             assert_eq!((mark.width(), mark.width_cjk()), (1, 1), "{mark}");
         }
-        assert_eq!((CHOSEN.width_cjk(), NOT_CHOSEN.width()), (2, 2));
+        assert_eq!((CHOSEN.width_cjk(), NOT_CHOSEN.width(), BULLET.width_cjk()), (2, 2, 2));
         assert_eq!(("─".width(), "─".width_cjk()), (1, 2), "or the test could not fail");
     }
 }

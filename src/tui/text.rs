@@ -19,7 +19,7 @@ pub use wrap::{cut_ranges, wrap_ranges};
 /// Columns between two tab stops.
 pub(super) const TAB: usize = 4;
 /// The mark for omitted text.
-pub(super) const GAP: &str = "...";
+pub(super) const GAP: &str = "…";
 
 /// One line in one style: line breaks shown as `\n`, tabs as spaces.
 pub fn line(text: &str, style: Style) -> Line<'static> {
@@ -52,7 +52,7 @@ pub fn wrap(foreign: &str, width: usize) -> Vec<String> {
     out
 }
 
-/// One line of at most `width` columns; `...` replaces the middle of a longer text.
+/// One line of at most `width` columns; `…` replaces the middle of a longer text.
 pub fn elide_middle(foreign: &str, columns: usize) -> String {
     let text = single_line(foreign);
     let gap = width(GAP);
@@ -66,7 +66,7 @@ pub fn elide_middle(foreign: &str, columns: usize) -> String {
     format!("{}{GAP}{}", head(&text, kept.div_ceil(2)), tail(&text, kept / 2))
 }
 
-/// One line of at most `width` columns; `...` replaces the end of a longer text.
+/// One line of at most `width` columns; `…` replaces the end of a longer text.
 pub fn elide_end(foreign: &str, columns: usize) -> String {
     let text = single_line(foreign);
     if width(&text) <= columns {
@@ -76,6 +76,18 @@ pub fn elide_end(foreign: &str, columns: usize) -> String {
         Some(kept) => format!("{}{GAP}", head(&text, kept + 1)),
         None => head(&text, columns).to_owned(),
     }
+}
+
+/// The same, cut after a word.
+pub fn elide_words(foreign: &str, columns: usize) -> String {
+    let text = single_line(foreign);
+    if width(&text) <= columns {
+        return text;
+    }
+    let room = columns.saturating_sub(width(GAP)).max(1);
+    let first = wrap_ranges(&text, room).into_iter().next().unwrap_or(0..0);
+    let kept = text.get(first).unwrap_or_default().trim_end_matches([' ', ',', '，', '、']);
+    format!("{kept}{GAP}")
 }
 
 /// Replaces tabs by spaces, up to the next stop.

@@ -17,7 +17,7 @@ use super::state::{State, WindowFocus};
 use super::submit;
 use super::time::Millis;
 use super::transcript::Scroll;
-use super::{pickers, title};
+use super::{pickers, settings_editor, title};
 use avocet_core::i18n::{LocalizedText, Phrase, screen as words};
 use avocet_core::protocol::{Ask, Event as SessionEvent, JobRequest, Notice, Op, TurnOutcome};
 
@@ -266,6 +266,7 @@ fn apply_modal_action(state: &mut State, action: ModalAction, at: Millis) -> Vec
         }
         ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
         ModalAction::KeyEntered(key) => connecting::enter_key(state, key),
+        ModalAction::SettingEntered(value) => settings_editor::set(state, Some(value)),
         ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
     }
 }
@@ -454,9 +455,7 @@ fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> 
     state.guard.record_key(at);
     match focus {
         Focus::Question | Focus::Draft | Focus::Page | Focus::Picker => {
-            if let Some(entry) = state.modals.key_entry_mut() {
-                entry.paste(text);
-            }
+            state.modals.paste_into_entry(text, state.appearance.lang);
         }
         Focus::HistorySearch => {
             state.composer.extend_search(text.lines().next().unwrap_or_default())
@@ -573,6 +572,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         }
         SessionEvent::Cleared => pickers::suggest_first_steps(state),
         SessionEvent::Models { names, offers } => pickers::fill_models(state, names, offers),
+        SessionEvent::Settings { rows, said } => settings_editor::fill(state, rows, said),
         SessionEvent::Catalogue(kept) => input::set_extensions(state, *kept),
         // Keys typed meanwhile were meant for the step.
         SessionEvent::TerminalReturned { .. } => state.guard.restart(at),

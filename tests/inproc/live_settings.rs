@@ -9,7 +9,8 @@ use avocet::i18n::{Lang, LocalizedText, session as words};
 use avocet::model::Scripted;
 use avocet::protocol::budget::{SpendLimit, SpendLimits};
 use avocet::protocol::{
-    Decision, Event, Observation, Op, Outcome, Page, PageRow, Question, SandboxStatus, TurnOutcome,
+    Decision, Event, Observation, Op, Outcome, Page, PageRow, Question, SandboxStatus, SettingRow,
+    TurnOutcome,
 };
 use avocet::safety::{Cleared, Policy};
 use avocet::session::Wanted;
@@ -51,6 +52,10 @@ impl SettingsAccess for Changes {
     }
 
     fn rows(&self, _: &str, _: Lang) -> Vec<PageRow> {
+        Vec::new()
+    }
+
+    fn editable(&self) -> Vec<SettingRow> {
         Vec::new()
     }
 

@@ -35,13 +35,13 @@ macro_rules! variants {
 variants! { event, EVENTS, Event:
     TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta CallProgress ScriptMessage Retrying Repairing
     Replied StepStarted StepOutput StepFinished Asked Judged QuestionClosed Plan TerminalRequested TerminalReturned Undone
-    FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued TurnEnded Facts Notice Page Models HistoryChunk RewindAsked Rewound
+    FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued TurnEnded Facts Notice Page Models Settings HistoryChunk RewindAsked Rewound
     Sessions Catalogue Compacting Compacted Cleared Closed
 }
 variants! { op, OPS, Op:
     Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Decide PreviewRisk Steer Retry Undo Redo Stop
     New Invoke RunScript SetBot RefreshExtensions SetModel Connect SetMode SetApprovalMode SetEffort SetLang Allow Deny Trust AddFolder
-    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure ShowMemory AddNote Job Shutdown
+    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure EditSettings ShowMemory AddNote Job Shutdown
 }
 variants! { decision, DECISIONS, Decision:
     Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Answer Fill Reject

@@ -79,6 +79,10 @@ impl SettingsAccess for WatchedSettings {
         self.inner.trust_prompt()
     }
 
+    fn editable(&self) -> Vec<SettingRow> {
+        self.inner.editable()
+    }
+
     fn policy(&self) -> Policy {
         self.inner.policy()
     }

@@ -18,7 +18,7 @@ words! { "cli":
     TWO_BOTS: "Two different bots were given. Name only one.", "指定了两个不同的助手。请只指定一个。";
     NO_TERMINAL: "The full screen needs a terminal. To get an answer without one, use `avocet -p \"…\"`.", "全屏界面需要终端。不用界面时请使用 `avocet -p \"…\"`。";
     ONLY_HEADLESS: "`{option}` works only with `-p` or piped input.", "`{option}` 只能与 `-p` 或管道输入一起使用。";
-    MISSPELT_COMMAND: "There is no command `{given}`. Did you mean `avocet {nearest}`? As a message it goes in with `avocet -p {given}`.", "没有 `{given}` 这个命令。是想用 `avocet {nearest}` 吗？若要作为消息发送，请用 `avocet -p {given}`。";
+    MISSPELT_COMMAND: "There is no command `{given}`. Did you mean `avocet {nearest}`? To send it as a message: `avocet -p {given}`", "没有 `{given}` 这个命令。是想用 `avocet {nearest}` 吗？若要作为消息发送，请用 `avocet -p {given}`。";
     WORD_MCP: "Avocet does not use MCP servers yet. `avocet plugin list` shows the tools that plugins add.", "Avocet 还不支持 MCP 服务器。`avocet plugin list` 列出插件提供的工具。";
     WORD_UPDATE: "Avocet is updated the way it was installed: with `cargo install`, the package, or the install script once more. `avocet --version` says which one runs.", "Avocet 用安装时的方式更新：再次运行 `cargo install`、软件包管理器或安装脚本。`avocet --version` 显示当前版本。";
     WORD_EXIT: "Nothing is running here. In a conversation, /exit ends Avocet.", "这里没有正在运行的会话。在对话中用 /exit 退出 Avocet。";
@@ -75,7 +75,7 @@ words! { "cli":
     ANSWER_NO_JSON: "The answer is not JSON: {why}.", "回答不是 JSON：{why}。";
     ANSWER_AGAIN: "{why} It is asked for once more.", "{why} 现在再请求一次。";
     ANSWER_REPAIR: "{why} Give your final answer again: only one JSON value that fits the schema.", "{why} 请重新给出最终回答：只给一个符合模式的 JSON 值。";
-    ANSWER_MISFIT: "The answer does not match the schema at `{path}`: {why}.", "回答在 `{path}` 处不符合模式：{why}。";
+    ANSWER_MISFIT: "The answer does not match the schema at `{path}`: {why}.", "回答在 `{path}` 处不符合 JSON Schema：{why}。";
 
     // config
     CONFIG_SET: "Set `{key}` to {value} in {file}.", "已在 {file} 中把 `{key}` 设为 {value}。";

@@ -37,11 +37,14 @@ words! { "common":
     ONE_LINE: "1 line", "1 行";
     PROGRAM: "program", "程序";
     NEAR: "Did you mean {near}?", "是不是想输入 {near}？";
-    PROVIDER: "provider", "提供方";
+    PROVIDER: "provider", "服务商";
     QUIT: "Quit", "退出";
     NO: "No", "拒绝";
     REJECT: "reject", "拒绝";
     REPAIRING: "The reply could not be parsed; asking again: {fault}", "回复无法解析，正在重新请求：{fault}";
+    REFUSED_RUN: "To run it yourself, type `!{line}`.", "要自行运行，请输入 `!{line}`。";
+    REFUSED_LIFT: "To be asked instead, add `{rule}` to the setting `safety.lift`.", "若希望改为询问，请在设置 `safety.lift` 中加入 `{rule}`。";
+    REFUSED_WAYS: "{run} {lift}", "{run}{lift}";
     RUN_TESTS: "Run the tests", "运行测试";
     SEARCH: "Search the conversation", "在对话中查找";
     SEARCHING: "searching", "查找中";

@@ -74,6 +74,10 @@ words! { "config":
     FROM_USER: "your settings, {file}", "你的设置，{file}";
     FROM_PROJECT: "the project, {file}", "项目，{file}";
     FROM_VARIABLE: "the variable {name}", "环境变量 {name}";
+    OF_USER: "your file", "你的设置";
+    OF_PROJECT: "this folder", "本目录";
+    OF_VARIABLE: "a variable", "环境变量";
+    OF_STRICTEST: "the strictest value", "最严格的值";
     FROM_COMMAND_LINE: "the command line", "命令行";
     FROM_STRICTEST: "the strictest value, because {file} could not be parsed", "最严格的值，因为 {file} 无法解析";
 

@@ -43,6 +43,7 @@ words! { "context":
     LEDGER_FREE: "free", "空余";
     LEDGER_BOUND: "limit", "上限";
     LEDGER_BOUND_IS: "{bytes}, about {tokens} tokens", "{bytes}，约 {tokens} 词元";
+    LEDGER_BAR: "{bar} {percent} %", "{bar} {percent}%";
     LEDGER_TOKENS_ARE: "about {taken} of {room} ({percent} %)", "约 {taken} / {room}（{percent}%）";
     LEDGER_TURNS: "Past turns included: {n}; too old to include: {out}.", "随请求发送的轮数：{n}；因太旧而不发送的：{out}。";
     MESSAGE_CUT: "Your message is too long for one request: {bytes} from its middle were left out.", "消息过长，一次请求放不下：中间有 {bytes} 未发送。";

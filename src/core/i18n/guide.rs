@@ -44,7 +44,7 @@ words! { "guide":
     WANT_RUN: "Its output", "它的输出";
 
     // Results.
-    CLEAN: "No changes: the working tree is clean.", "没有改动：工作区是干净的。";
+    CLEAN: "No changes: the working tree is clean.", "没有改动：工作树是干净的。";
     CHANGED: "**{count} changed** on `{branch}`:", "`{branch}` 上有 **{count} 处改动**：";
     CHANGED_HERE: "**{count} changed**:", "**{count} 处改动**：";
     NO_REPOSITORY: "This folder is not a Git repository, so there is nothing to compare.", "这个目录不是 Git 仓库，没有可比较的内容。";

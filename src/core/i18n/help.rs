@@ -116,7 +116,7 @@ pub const CHINESE: &[(&str, &str)] = &[
     ("Lower-case letters, digits and single hyphens", "小写字母、数字和单个连字符"),
     ("Edit a skill's file in your editor; invalid changes are discarded", "在编辑器中修改技能文件；无效的修改会被丢弃"),
     ("Report problems in a skill", "报告技能中的问题"),
-    ("Resume a saved conversation; without an id, choose one", "恢复已保存的对话；没有 ID 时由你选择"),
+    ("Resume a saved conversation; without an id, choose one", "继续已保存的对话；没有 ID 时由你选择"),
     ("Run a plugin in this terminal", "在本终端中运行插件"),
     ("Run an `.ai.yaml` script", "运行 `.ai.yaml` 脚本"),
     ("Send a command and print the answer; its shell commands can read standard input", "发送命令并输出回答；其中的 shell 命令可以读取标准输入"),

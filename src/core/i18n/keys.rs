@@ -24,6 +24,8 @@ words! { "keys":
     KEY_IN_VARIABLE: "key in {variable}", "密钥在 {variable} 中";
     KEY_SAVED: "logged in", "已登录";
     KEY_NEEDED: "needs a key", "需要密钥";
+    NO_SERVER: "Nothing answers at {url}. Start the model server there, then `/connect` again.", "{url} 没有应答。请先启动那里的模型服务器，再输入 `/connect`。";
+    NO_SERVER_NAMED: "Nothing answers at {url}. Start {name}, then `/connect` again.", "{url} 没有应答。请先启动 {name}，再输入 `/connect`。";
     SERVER_HERE: "here, at {url}, models: {n}", "本机 {url}，模型 {n} 个";
 
     // login

@@ -47,6 +47,7 @@ pub mod script;
 pub mod script_help;
 pub mod script_run;
 pub mod session;
+pub mod settings;
 pub mod store;
 pub mod temp;
 pub mod tools;
@@ -78,6 +79,7 @@ const AREAS: &[&[Phrase]] = &[
     script_help::ALL,
     script_run::ALL,
     session::ALL,
+    settings::ALL,
     store::ALL,
     temp::ALL,
     tools::ALL,

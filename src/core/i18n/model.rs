@@ -20,7 +20,7 @@ words! { "model":
     NO_MODEL_NEAR: "{url} has no model `{model}`. Did you mean {near}? /model lists its models.", "{url} 没有模型 `{model}`。你是指 {near} 吗？用 /model 查看可用的模型。";
     NO_ENDPOINT: "Nothing answers at {url} (404). Check `base_url`: it usually ends in /v1.", "{url} 不存在（404）。请检查 `base_url`，它通常以 /v1 结尾。";
     NO_TOOLS: "`{model}` at {url} takes no tools.", "{url} 上的 `{model}` 不支持工具调用。";
-    OTHER_FORMAT: "{url} answers in the format of another provider. Set `provider = \"{provider}\"` in the profile, and `base_url` to the address that belongs to it.", "{url} 用另一种提供方的格式作答。请在配置档中设置 `provider = \"{provider}\"`，并把 `base_url` 改为相应的地址。";
+    OTHER_FORMAT: "{url} answers in the format of another provider. Set `provider = \"{provider}\"` in the profile, and `base_url` to the address that belongs to it.", "{url} 用另一种服务商的格式作答。请在配置方案中设置 `provider = \"{provider}\"`，并把 `base_url` 改为相应的地址。";
     TOO_LONG: "The conversation is too long for `{model}`. Shorten it with /compress, start over with /new, or choose a model with a larger limit.", "对话超出了 `{model}` 的长度上限。请用 /compress 压缩、用 /new 重新开始，或换一个上限更高的模型。";
     REJECTED: "{url} rejected the request ({status}).", "{url} 拒绝了请求（{status}）。";
     BUSY_UNTIL: "{url} is busy (429), and asks to wait {minutes} {minutes:minute|minutes}. Try again then, or use another model.", "{url} 正忙（429），要求等待 {minutes} 分钟。请届时再试，或换用其他模型。";

@@ -10,8 +10,8 @@ words! { "rules":
     OPTIONS: "Covered options: {options}.", "覆盖的选项：{options}。";
     OPTIONS_MORE: "Covered options: {options} and {count} more.", "覆盖的选项：{options}，另有 {count} 个。";
     ASKS: "Avocet still asks about other options, paths outside, URLs, another folder, and a program of the same name in the folder.", "其他选项、目录外的路径、URL、其他目录以及目录中的同名程序仍会询问。";
-    REASONS: "It answers only these reasons: {reasons}.", "它只适用于这些原因：{reasons}。";
-    UNBOUND: "As text it covers nothing: a script is covered by its content. `/allow {rule}` covers the current script.", "仅凭文本不生效：脚本按其内容授权。`/allow {rule}` 可授权当前的脚本。";
+    REASONS: "Only for these reasons: {reasons}.", "仅适用于这些原因：{reasons}。";
+    UNBOUND: "Scripts are allowed by content, not by name. `/allow {rule}` covers the current script.", "仅凭文本不生效：脚本按其内容授权。`/allow {rule}` 可授权当前的脚本。";
     PINNED: "It applies as long as the content of `{program}` does not change.", "仅在 `{program}` 的内容不变时有效。";
     FILES: "It covers new files in `{folder}`, and changes to files there that the model has read and that are unchanged since.", "覆盖 `{folder}` 中模型读过且此后未被改动的文件，以及新建文件。";
     FILES_ASK: "Avocet still asks about files that steer programs or agents (`AGENTS.md`, `package.json`, `.github/workflows`, build files and the like), credentials, `.git`, and files outside.", "以下文件仍会询问：影响程序或智能体行为的文件（`AGENTS.md`、`package.json`、`.github/workflows`、构建文件等）、凭据、`.git` 以及目录外的文件。";

@@ -82,9 +82,9 @@ words! { "safety":
     LINE_UNGUARDED: "In a shell line, `{program}` runs without the options that keep it from credentials and settings when it runs alone.", "在 shell 命令行中，`{program}` 不会带上单独运行时用来避开凭据和配置的限制。";
     GIT_NUMBER: "`{arg}` may be any file of the repository, including one with credentials. Name it as `REVISION:PATH` instead.", "`{arg}` 可能是仓库中的任意文件，包括保存凭据的文件。请改用 `版本:路径` 指明。";
     SPLITS_OUTPUT: "`{arg}`: splits its output so that keys in it would not be recognised and masked.", "`{arg}`：会把内容拆成碎片输出，其中的密钥将无法识别和遮盖。";
-    FOLDER_HOLDS: "`{path}` would also be read: it points outside the workspace, may hold credentials, or is too large to check.", "`{path}` 也会被读取：它通向工作区之外、可能含有凭据，或内容过多无法检查。";
+    FOLDER_HOLDS: "`{path}` would also be read: it points outside the workspace, may hold credentials, or is too large to check.", "`{path}` 也会被读取：它通向工作目录之外、可能含有凭据，或内容过多无法检查。";
     READS_ARGUMENTS: "`{arg}`: `{program}` reads more arguments from that file, and they are not known.", "`{arg}`：`{program}` 会从该文件读取更多参数，其内容未知。";
-    FOLLOWS_LINKS: "`{arg}`: follows links, which may point outside the workspace.", "`{arg}`：会跟随链接，可能离开工作区。";
+    FOLLOWS_LINKS: "`{arg}`: follows links, which may point outside the workspace.", "`{arg}`：会跟随链接，可能离开工作目录。";
     FIND_DELETES: "Deletes everything it finds; this cannot be undone.", "会删除找到的一切，且无法恢复。";
     SED_SCRIPT: "This `sed` script may write files or start programs.", "此 `sed` 脚本可能写文件或启动程序。";
     JQ_FILTER: "This `jq` filter uses functions that are not known to be harmless.", "此 `jq` 过滤器用到了未知是否无害的函数。";
@@ -126,13 +126,13 @@ words! { "safety":
 
     // Paths.
     PATH_SENSITIVE: "`{path}` usually holds credentials.", "`{path}` 通常存有凭据。";
-    PATH_OUTSIDE: "`{path}` is outside the workspace.", "`{path}` 位于工作区之外。";
+    PATH_OUTSIDE: "`{path}` is outside the workspace.", "`{path}` 位于工作目录之外。";
     PATH_SECRET: "`{path}` is in a protected location (credentials, devices or process memory).", "`{path}` 位于受保护的位置（凭据、设备或进程内存）。";
     WRITES_REPOSITORY: "Writes to `{path}`, inside git's own folder, which holds hooks and settings.", "会写入 `{path}`，即存放钩子与设置的 git 目录。";
     WRITES_SENSITIVE: "Writes to `{path}`, which usually holds credentials.", "会写入通常存有凭据的 `{path}`。";
-    WRITES_OUTSIDE: "Writes to `{path}`, outside the workspace.", "会写入工作区之外的 `{path}`。";
+    WRITES_OUTSIDE: "Writes to `{path}`, outside the workspace.", "会写入工作目录之外的 `{path}`。";
     WRITES_SECRET: "Writes to `{path}`, a protected location (credentials or devices).", "会写入受保护的位置 `{path}`（凭据或设备）。";
-    CWD_OUTSIDE: "Runs in `{path}`, outside the workspace.", "将在工作区之外的 `{path}` 中运行。";
+    CWD_OUTSIDE: "Runs in `{path}`, outside the workspace.", "将在工作目录之外的 `{path}` 中运行。";
     CWD_MISSING: "The folder `{path}` does not exist.", "目录 `{path}` 不存在。";
 
     // The repository of a git step.
@@ -152,7 +152,7 @@ words! { "safety":
     PROGRAM_IS_TOOL: "`{tool}` is a tool, not a program: propose it with `\"tool\": \"{tool}\"` and its `input`.", "`{tool}` 是工具，不是程序：请用 `\"tool\": \"{tool}\"` 及其 `input` 来提出。";
     PROGRAM_UNKNOWN: "`{program}` is not among the allowed programs. To allow it, add `\"+{name}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在允许的程序之列。若要允许，请在 config.toml 的 `[safety]` 中把 `\"+{name}\"` 加入 `allowed_programs`。";
     PROGRAM_ADDED: "You allowed `{program}`, but Avocet does not know what it does.", "你已允许 `{program}`，但 Avocet 不了解它会做什么。";
-    PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作区中的文件，不是系统程序。";
+    PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作目录中的文件，不是系统程序。";
     ADD_TOO_MUCH: "`{path}` contains the whole home folder or more, so it was not added. Name only the folder you need.", "`{path}` 包含整个主目录甚至更多内容，不能添加。请指明所需的那个目录。";
     ADD_OWN: "`{path}` contains Avocet's own files, so it was not added.", "`{path}` 中有 Avocet 自己的文件，不能添加。";
     ADD_SECRET: "`{path}` is in a protected location (credentials or devices), so it was not added.", "`{path}` 位于受保护的位置（凭据或设备），不能添加。";
@@ -241,7 +241,7 @@ words! { "safety":
     TOOL_TALKS: "Only talks with you.", "只与你对话。";
     TOOL_PATCHES: "Changes the settings in `{path}`; a copy of the old file is kept next to it.", "会更改 `{path}` 中的设置；旧文件会在旁边保留一份副本。";
     WRITES_STEERING: "`{path}` tells agents or programs what to do in this folder.", "`{path}` 决定智能体或程序在此目录中的行为。";
-    PATH_LINK: "`{path}` is a link to `{target}`, outside the workspace. If you mean that file, use its own path.", "`{path}` 是通向工作区之外 `{target}` 的链接。若确实要用那个文件，请直接写出它的路径。";
+    PATH_LINK: "`{path}` is a link to `{target}`, outside the workspace. If you mean that file, use its own path.", "`{path}` 是通向工作目录之外 `{target}` 的链接。若确实要用那个文件，请直接写出它的路径。";
     PATH_NUL: "A path or an argument contains a NUL character.", "路径或参数含有 NUL 字符。";
     FILE_CHANGED: "`{path}` changed on disk since the model read it.", "模型读取之后，`{path}` 在磁盘上已被改动。";
     WRITES_MASKED: "Writes the secret masked as {masks} into `{path}`, which does not contain it yet.", "会把 {masks} 遮盖的密钥写入 `{path}`，该文件目前不含此密钥。";
@@ -249,7 +249,7 @@ words! { "safety":
     MASK_IN_ARGUMENT: "Programs never receive secrets: `{mask}` would be passed literally. Write the value into a file with file.write or file.edit, which replace the mask with the value.", "程序得不到密钥：`{mask}` 会原样传给它。请用 file.write 或 file.edit 写入文件，掩码在那里会还原为值。";
     FILE_CHANGED_SINCE: "`{path}` has changed since; those changes would be lost.", "`{path}` 此后又有改动，这些改动会丢失。";
     RESTORE_REPLACES: "A link, a pipe or a device has taken the place of `{path}`; the file replaces it.", "`{path}` 的位置现在是链接、管道或设备，文件将取代它。";
-    RESTORE_IN_THE_WAY: "`{path}` is in the way: it is no folder any more, or a link.", "`{path}` 挡住了还原：它已不是目录，或是一个链接。";
+    RESTORE_IN_THE_WAY: "`{path}` is in the way: it is no longer a folder, or it is a link.", "`{path}` 挡住了还原：它已不是目录，或是一个链接。";
     WRITES_OTHER_NAMES: "`{path}` has other names (hard links): what is written to it changes them as well, wherever they are.", "`{path}` 还有其他名称（硬链接）：写入会同时改变它们，无论位于何处。";
     FILE_UNREAD: "`{path}` already exists, and the model has not read it.", "`{path}` 已经存在，而模型没有读过它。";
     FIELD_MISSING: "`{tool}` needs the field `{field}`; given: {there}.", "`{tool}` 需要字段 `{field}`；已给出：{there}。";
@@ -258,7 +258,7 @@ words! { "safety":
     RANGE_WRONG: "`{found}` is not a line range: the first line is 1, and the last must not come before it.", "`{found}` 不是行的范围：首行为 1，末行不得早于首行。";
     TOOL_NO_FILE: "There is no file `{path}`.", "没有文件 `{path}`。";
     TOOL_TOO_BIG: "`{path}` is larger than {most} KiB or cannot be read, so it is not changed here.", "`{path}` 大于 {most} KiB 或无法读取，因此不在这里修改。";
-    TOOL_NOT_TEXT: "`{path}` is no text in an encoding that could be written back as it is, so it is not changed here.", "`{path}` 不是能按原编码写回的文本，因此不在这里修改。";
+    TOOL_NOT_TEXT: "`{path}` is not text in an encoding Avocet can write back, so it is not changed here.", "`{path}` 不是能按原编码写回的文本，因此不在这里修改。";
     NOTHING_CHANGES: "`{path}` already has this content: nothing would change.", "`{path}` 已是如此，没有什么需要更改。";
     EDIT_SAME: "Edit {n}: `old` and `new` are the same.", "第 {n} 处修改：`old` 与 `new` 相同。";
     EDIT_EMPTY_OLD: "Edit {n}: `old` is empty. Give the text to replace, or write the whole file with file.write.", "第 {n} 处修改：`old` 为空。请给出要替换的文本，或用 file.write 写入整个文件。";
@@ -303,7 +303,7 @@ words! { "safety":
     KEPT_BOM: "The file begins with a byte order mark; that was kept.", "文件以字节顺序标记开头，已保持不变。";
     TOO_MANY_CHOICES: "{count} choices are too many; the limit is {most}.", "{count} 个选项过多，最多 {most} 个。";
     TOO_MANY_ITEMS: "{count} lines are too many for a plan; the limit is {most}.", "计划有 {count} 行，过多；最多 {most} 行。";
-    TOOL_JOBS: "Looks after the steps in the background.", "查看或停止后台步骤。";
+    TOOL_JOBS: "Manages background steps.", "查看或停止后台步骤。";
     JOB_OF_USER: "The job was not started by the model in this session, or the user keeps it.", "该任务不是模型在本次会话中启动的，或已由用户保留。";
     TOOL_NOT_ENCODABLE: "{path} is encoded in {encoding}, which does not have all of these characters.", "{path} 的编码是 {encoding}，无法表示其中某些字符。";
     TOOL_WITHHELD: "This run has no such tool.", "本次运行不提供此工具。";

@@ -23,8 +23,8 @@ words! { "sandbox":
     DOCTOR: "Sandbox", "沙箱";
     DOCTOR_L0: "steps that run without asking", "无需询问的步骤";
     DOCTOR_L1: "steps you approve", "经你批准的步骤";
-    HELD: "sandboxed, profile `read`: read the workspace, the system and toolchains; no writing, no network, no other programs", "沙箱配置 `read`：只能读取工作区、系统与工具链；不能写入、不能联网、不能启动其他程序";
-    HELD_L1: "sandboxed, profile `work`: read the workspace, the system and toolchains; write in the workspace, a temporary folder and the caches of the program; network where the step says so; credentials only for the program made for them", "沙箱配置 `work`：只能读取工作区、系统与工具链；只能写工作区、临时目录及该程序的缓存；仅在步骤声明时可联网；凭据只对相应的程序开放";
+    HELD: "sandboxed, profile `read`: read the workspace, the system and toolchains; no writing, no network, no other programs", "沙箱配置 `read`：只能读取工作目录、系统与工具链；不能写入、不能联网、不能启动其他程序";
+    HELD_L1: "sandboxed, profile `work`: read the workspace, the system and toolchains; write in the workspace, a temporary folder and the caches of the program; network where the step says so; credentials only for the program made for them", "沙箱配置 `work`：只能读取工作目录、系统与工具链；只能写工作目录、临时目录及该程序的缓存；仅在步骤声明时可联网；凭据只对相应的程序开放";
     FREE_L1: "not sandboxed; set `sandbox = \"work\"` under `[safety]` to sandbox them too", "不受限；在 `[safety]` 下设 `sandbox = \"work\"` 可一并限制";
     ABSENT_ASKS: "`sed`, `awk`, `jq`, `find` and `git` always ask here: whether they are harmless depends on a language in their arguments, and there is no sandbox to stop them.", "此处 `sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问：它们是否无害取决于参数中的小语言，而这里没有沙箱可以兜底。";
     /// The setting uses a name from an older version.

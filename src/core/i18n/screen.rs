@@ -27,6 +27,7 @@ words! { "screen":
     VERB_ASKED: "Asked", "已提问";
     STEP_DECLINED: "rejected", "你已拒绝";
     STEP_REFUSED: "refused", "被拒绝";
+    STEP_IN_BACKGROUND: "in the background, job {id}", "后台任务 {id}";
     STEP_IN_PLAN_MODE: "by plan mode", "计划模式";
     STEP_TIMED_OUT: "timed out", "超时";
     STEP_CANCELLED: "stopped", "已停止";
@@ -162,6 +163,13 @@ words! { "screen":
     START_TRY_FIND: "Find every TODO", "找出所有 TODO";
     // screen: the palette and help
     PALETTE_TITLE: "commands", "命令";
+    CHOOSE_SETTING: "Settings", "设置";
+    SETTINGS_ASKED: "Reading the settings…", "正在读取设置…";
+    SETTING_VALUE: "{value}  ({origin})", "{value}（{origin}）";
+    SETTING_DETAILS: "{about}. {timing}", "{about}。{timing}";
+    SETTING_EXPECTED: "Expected: {expected}.", "取值：{expected}。";
+    HINT_SET: "set", "设置";
+    HINT_RESET: "default", "恢复默认";
     CHOOSE_THEME: "Theme", "主题";
     CHOOSE_TURN: "Go back to before", "回到这句话之前";
     CHOOSE_REWIND: "What to undo", "撤回什么";
@@ -341,7 +349,7 @@ words! { "screen":
     TRUST_FOUND: "It contains these files, none of them read yet:", "其中发现以下文件，均尚未读取：";
     TRUST_FILE: "{name} ({bytes} bytes)", "{name}（{bytes} 字节）";
     TRUST_MORE: "and {count} more", "另有 {count} 个";
-    PICK_READ_ONLY: "Don't trust: only plain reads run without asking", "不信任：只有单纯的读取无需询问";
+    PICK_READ_ONLY: "Don't trust: only plain reads run without asking", "不信任：仅普通的读取操作无需询问";
     PICK_READ_ONLY_SHORT: "Don't trust", "不信任";
     PICK_TRUST: "Trust this folder", "信任此目录";
     PICK_TRUST_ABOVE: "Trust the parent folder too", "同时信任上级目录";
@@ -422,7 +430,7 @@ words! { "screen":
     KEY_SIDE_PANEL: "Show or hide the plan, changed files and jobs at the right", "在右侧显示或隐藏计划、改动的文件和后台任务";
     EXIT_FILES: "{files}, {tokens}", "{files}，{tokens}";
     EXIT_COST: "{said}, {cost}", "{said}，{cost}";
-    EXIT_RESUME: "Go on with `avocet -c`, or `avocet resume {id}`.", "用 `avocet -c` 或 `avocet resume {id}` 继续。";
+    EXIT_RESUME: "Resume with `avocet -c`, or `avocet resume {id}`.", "用 `avocet -c` 或 `avocet resume {id}` 继续。";
     PANEL_PLAN: "Plan", "计划";
     PANEL_CHANGED: "Changed files", "改动的文件";
     PANEL_NONE: "none", "无";

@@ -6,7 +6,7 @@ words! { "session":
     RUNNING: "What runs here", "正在运行";
     RUNNING_WORKS: "works; `/stop` ends it", "进行中；用 `/stop` 停止";
     RUNNING_ASKS: "waits for an answer to its question", "等待你回答问题";
-    RUNNING_NOTHING: "Nothing runs, and no message waits.", "没有任务在进行，也没有排队的消息。";
+    RUNNING_NOTHING: "Nothing is running, and no message is queued.", "没有任务在进行，也没有排队的消息。";
     KEY_IN_THE_OPEN: "The API key and everything you send go to {host} unencrypted (http://): anyone on the way can read them.", "API 密钥和你发送的一切会以未加密的方式（http://）发往 {host}，途中任何人都能读取。";
     CHECK_OFFER: "`{command}` could check this project after each change of the model.", "模型每次修改之后，可以用 `{command}` 检查这个项目。";
     CHECK_OFFER_HINT: "To have that, write `project.check = [{items}]` into `.avocet/config.toml`.", "需要的话，请在 `.avocet/config.toml` 中写入 `project.check = [{items}]`。";
@@ -38,8 +38,10 @@ words! { "session":
     NOT_NOTED: "Nothing was noted in {path}: {why}.", "未能记入 {path}：{why}。";
     CONFIG: "Settings and their origin", "设置及其来源";
     CONFIG_NO_KEY: "No setting begins with `{key}`.", "没有以 `{key}` 开头的设置。";
-    CONFIG_NEXT_START: "It counts from the next start.", "下次启动时生效。";
-    CONFIG_NEXT_GATEWAY: "It counts when the gateway starts next.", "下次启动网关时生效。";
+    CONFIG_AT_ONCE: "Takes effect at once.", "立即生效。";
+    CONFIG_NEXT_TURN: "Takes effect with the next turn.", "从下一轮起生效。";
+    CONFIG_NEXT_START: "Takes effect at the next start.", "下次启动时生效。";
+    CONFIG_NEXT_GATEWAY: "Takes effect when the gateway starts next.", "下次启动网关时生效。";
     CONFIG_KEPT: "{problem} The settings that were read last stay.", "{problem} 继续使用上次读取的设置。";
     CONFIG_OVERRIDDEN: "Not in force: decided elsewhere ({origin}).", "未生效：由其他来源决定（{origin}）。";
     CONFIG_UNTRUSTED: "The project's settings changed. Those read before stay until you trust the folder again.", "项目设置已更改。在你重新信任此目录之前，继续使用此前读取的设置。";
@@ -55,7 +57,7 @@ words! { "session":
     LIMIT_BACKGROUND: "Keep it running in the background", "转到后台继续运行";
     LIMIT_STOP: "Stop it", "停止";
     LIMIT_WAIT: "Wait as long again", "再等同样长的时间";
-    JOB_STARTED: "It runs on in the background as job {id}, with no input. `/jobs {id}` shows its output and `/jobs stop {id}` ends it; a model uses job.read, job.stop and job.list.", "已转到后台运行，任务编号 {id}，没有输入。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止；模型使用 job.read、job.stop 和 job.list。";
+    JOB_STARTED: "Running in the background as job {id}. `/jobs {id}` shows its output, `/jobs stop {id}` ends it.", "正在后台运行，任务编号 {id}。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止。";
     JOB_LISTENS: "Job {id} `{line}` listens on port {ports}.", "任务 {id} `{line}` 正在监听端口 {ports}。";
     JOB_ENDED: "Job {id} `{line}` {state}.", "任务 {id} `{line}` {state}。";
     JOB_RUNS: "runs", "运行中";
@@ -67,7 +69,7 @@ words! { "session":
     JOB_GONE: "has ended; its exit code is not known", "已结束，退出码未知";
     JOB_KEPT_ROW: "{state}; stays", "{state}；保留";
     JOB_KEPT: "Job {id} `{line}` goes on when Avocet ends. A later session in this folder finds it again.", "任务 {id} `{line}` 会在 Avocet 退出后继续运行。之后在此目录的会话会再次找到它。";
-    JOB_KEPT_ALREADY: "Job {id} stays already.", "任务 {id} 已经保留。";
+    JOB_KEPT_ALREADY: "Job {id} is already kept.", "任务 {id} 已经保留。";
     JOB_NOT_KEPT: "Job {id} cannot be kept and ends with the session: {why}.", "任务 {id} 无法保留，会随会话结束：{why}。";
     JOBS_NOT_KEPT: "Jobs cannot be kept here: they end with the conversation.", "此处无法保留任务：它们随对话结束。";
     JOB_FOUND: "Job {id} `{line}`, kept by an earlier session, still runs.", "先前会话保留的任务 {id} `{line}` 仍在运行。";
@@ -88,10 +90,10 @@ words! { "session":
     MODE_AGAIN: "This conversation goes on in the mode `{mode}`.", "这段对话继续使用“{mode}”模式。";
     MODE_SET: "Mode {mode}: switched to `{model}`.", "模式 {mode}：已切换到 `{model}`。";
     EFFORT_SET: "Reasoning: {level}, from the next message on.", "推理级别：{level}，从下一条消息起生效。";
-    EFFORT_AUTO: "Reasoning: as the model does by itself.", "推理级别：由模型自行决定。";
+    EFFORT_AUTO: "Reasoning: the model decides.", "推理级别：由模型自行决定。";
     EFFORT_NONE: "`{model}` cannot be told how much to reason; `{level}` counts for the next model that can.", "`{model}` 不能设定推理级别；`{level}` 会用于之后支持它的模型。";
-    EFFORT_NEAREST: "`{model}` has no level `{level}` but {levels}; `{used}` is used.", "`{model}` 没有级别 `{level}`，只有 {levels}；改用 `{used}`。";
-    EFFORT_UNKNOWN: "It is not known how `{model}` can be told to reason. `{level}` is sent, and left out if the server refuses it.", "不清楚 `{model}` 支持哪些推理级别。会发送 `{level}`，服务器拒绝时则省略。";
+    EFFORT_NEAREST: "`{model}` supports {levels}; using `{used}`.", "`{model}` 没有级别 `{level}`，只有 {levels}；改用 `{used}`。";
+    EFFORT_UNKNOWN: "Avocet doesn't know which reasoning levels `{model}` supports. `{level}` is sent, and left out if the server refuses it.", "不清楚 `{model}` 支持哪些推理级别。会发送 `{level}`，服务器拒绝时则省略。";
     BOT_SET: "Switched to the bot `{name}`.", "已切换到助手 `{name}`。";
     BOT_LEFT: "Bot turned off: the model answers without one.", "已停用助手，由模型直接回答。";
     STEER_WAITS: "Sent. The model sees it before its next step.", "已发送。模型会在下一步之前看到。";
@@ -138,7 +140,7 @@ words! { "session":
     TRUST_GIVEN: "Folder trusted. Read-only commands now run without asking.", "已信任此目录。只读命令现在无需询问即可运行。";
     TRUST_GIVEN_AT_STEP: "Folder trusted. Its instructions for agents apply from your next message.", "已信任此目录。其中给智能体的说明从你的下一条消息起生效。";
     TRUST_SETTINGS: "The project's own settings apply too.", "项目自身的设置也已生效。";
-    TRUST_HELD_BACK: "This folder is not trusted: only plain reads run without asking, and the project's settings are ignored.", "此目录不受信任：只有单纯的读取无需询问，项目设置不生效。";
+    TRUST_HELD_BACK: "This folder is not trusted: only plain reads run without asking, and the project's settings are ignored.", "此目录不受信任：仅普通的读取操作无需询问，项目设置不生效。";
     TRUST_HOW: "Type `/trust` to decide again.", "输入 `/trust` 可重新选择。";
     ADD_NO_FOLDER: "There is no folder `{path}`.", "没有目录 `{path}`。";
     ADD_KNOWN: "`{path}` is already part of this session.", "`{path}` 已经属于本次会话。";

@@ -40,7 +40,7 @@ words! { "tools":
     SIZE: "`{path}` is a file of {bytes} bytes.", "`{path}` 是文件，{bytes} 字节。";
     LIST_CUT: "These are the first of {total} names. Narrow it with path, glob or depth.", "共 {total} 个名称，仅列出前面一部分。请用 path、glob 或 depth 缩小范围。";
     LIST_NOTHING: "Nothing there, or nothing matches.", "没有内容，或没有符合的名称。";
-    GLOB_WRONG: "`{glob}` is not a valid name pattern: {why}.", "`{glob}` 不是有效的名称模式：{why}。";
+    GLOB_WRONG: "`{glob}` is not a valid name pattern: {why}.", "`{glob}` 不是有效的通配符：{why}。";
     QUERY_WRONG: "The query cannot be searched for: {why}.", "无法查找该内容：{why}。";
     QUERY_LITERAL: "The query is not a valid regular expression ({why}), so it was searched for literally.", "查询不是有效的正则表达式（{why}），因此按原文查找。";
     SEARCH_NONE: "No line matches /{query}/ in {files} {files:file|files}.", "{files} 个文件中没有与 /{query}/ 匹配的行。";

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     ApprovalMode, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Image, ModelOffer,
-    Observation, Page, PlanItem, Question, Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
-    Usage,
+    Observation, Page, PlanItem, Question, Rewind, Risk, SessionInfo, SessionRow, SettingRow, Step,
+    StepAction, Usage,
 };
 use crate::i18n::{LocalizedText, session};
 
@@ -187,6 +187,11 @@ pub enum Event {
         /// The same, with what is known of each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         offers: Vec<ModelOffer>,
+    },
+    /// All settings, and what became of the one that was changed.
+    Settings {
+        rows: Vec<SettingRow>,
+        said: Option<Notice>,
     },
     /// Events from before all that were sent so far: a session was resumed. A long history follows
     /// in several chunks, each one earlier than the last.

@@ -44,6 +44,7 @@ mod provider;
 pub mod reply;
 mod risk;
 mod session_info;
+mod setting;
 mod step;
 pub mod streaming;
 mod usage;
@@ -91,5 +92,6 @@ pub use risk::{Effect, Reason, Risk, Tier};
 pub use session_info::{
     ContextFill, InstructionFile, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
 };
+pub use setting::{SettingInput, SettingRow};
 pub use step::{Mode, Requires, Step, StepAction};
 pub use usage::Usage;

@@ -187,6 +187,11 @@ pub enum Op {
         key: Option<String>,
         value: Option<String>,
     },
+    /// Lists all settings to be edited, after one was set, or removed from the user's file.
+    EditSettings {
+        key: Option<String>,
+        value: Option<String>,
+    },
     /// About the steps that run in the background, or their output.
     Job {
         job: JobRequest,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::i18n::Lang;
+
 /// The kind of the model; for a server, also the wire format it speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -127,7 +129,11 @@ fn host_and_path(address: &str) -> (String, String) {
 /// A service whose key may be in the environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Hosted<'a> {
+    /// As it is typed.
+    pub id: &'a str,
+    /// As people know it, and as they do in Chinese.
     pub name: &'a str,
+    pub zh: &'a str,
     pub key_env: &'a str,
     pub base_url: &'a str,
     /// The variable that holds the address, where everyone has another.
@@ -136,36 +142,53 @@ pub struct Hosted<'a> {
     pub keys_at: &'a str,
 }
 
-impl Hosted<'_> {
-    /// The name as it is typed: its Latin letters and digits, in lower case.
-    pub fn simple_name(&self) -> String {
-        let letters = self.name.chars().filter(char::is_ascii_alphanumeric);
-        letters.map(|letter| letter.to_ascii_lowercase()).collect()
+impl<'a> Hosted<'a> {
+    pub fn label(&self, lang: Lang) -> &'a str {
+        match lang {
+            Lang::En => self.name,
+            Lang::Zh => self.zh,
+        }
+    }
+
+    /// Whether a name means it: its id, its name in either language or the first word of that, or a
+    /// part of the Chinese one.
+    pub fn is_named(&self, name: &str) -> bool {
+        let plain = |text: &str| {
+            let kept = text.chars().filter(|c| c.is_alphanumeric());
+            kept.flat_map(char::to_lowercase).collect::<String>()
+        };
+        let name = plain(name);
+        name == self.id
+            || [self.name, self.zh].iter().any(|known| {
+                let first = known.split([' ', '（']).next().unwrap_or_default();
+                plain(known) == name || plain(first) == name
+            })
+            || (!name.is_ascii() && plain(self.zh).contains(&name))
     }
 }
 
 #[rustfmt::skip]
 pub const HOSTED: &[Hosted<'static>] = &[
-    Hosted { name: "OpenAI",                key_env: "OPENAI_API_KEY",       base_url: "https://api.openai.com/v1",                                         url_env: "",                      keys_at: "https://platform.openai.com/api-keys" },
-    Hosted { name: "Anthropic",             key_env: "ANTHROPIC_API_KEY",    base_url: "https://api.anthropic.com/v1",                                      url_env: "",                      keys_at: "https://console.anthropic.com/settings/keys" },
-    Hosted { name: "Gemini",                key_env: "GEMINI_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
-    Hosted { name: "Gemini",                key_env: "GOOGLE_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
-    Hosted { name: "OpenRouter",            key_env: "OPENROUTER_API_KEY",   base_url: "https://openrouter.ai/api/v1",                                      url_env: "",                      keys_at: "https://openrouter.ai/settings/keys" },
-    Hosted { name: "Azure",                 key_env: "AZURE_OPENAI_API_KEY", base_url: "",                                                                  url_env: "AZURE_OPENAI_ENDPOINT", keys_at: "https://ai.azure.com" },
-    Hosted { name: "DeepSeek",              key_env: "DEEPSEEK_API_KEY",     base_url: "https://api.deepseek.com/v1",                                       url_env: "",                      keys_at: "https://platform.deepseek.com/api_keys" },
-    Hosted { name: "Groq",                  key_env: "GROQ_API_KEY",         base_url: "https://api.groq.com/openai/v1",                                    url_env: "",                      keys_at: "https://console.groq.com/keys" },
-    Hosted { name: "Mistral",               key_env: "MISTRAL_API_KEY",      base_url: "https://api.mistral.ai/v1",                                         url_env: "",                      keys_at: "https://console.mistral.ai/api-keys" },
-    Hosted { name: "xAI",                   key_env: "XAI_API_KEY",          base_url: "https://api.x.ai/v1",                                               url_env: "",                      keys_at: "https://console.x.ai" },
-    Hosted { name: "Z.ai",                  key_env: "ZAI_API_KEY",          base_url: "https://api.z.ai/api/paas/v4",                                      url_env: "",                      keys_at: "https://z.ai/manage-apikey/apikey-list" },
-    Hosted { name: "Moonshot",              key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.cn/v1",                                        url_env: "",                      keys_at: "https://platform.moonshot.cn/console/api-keys" },
-    Hosted { name: "Moonshot.ai",           key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.ai/v1",                                        url_env: "",                      keys_at: "https://platform.moonshot.ai/console/api-keys" },
-    Hosted { name: "DashScope",             key_env: "DASHSCOPE_API_KEY",    base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",                 url_env: "",                      keys_at: "https://bailian.console.aliyun.com" },
-    Hosted { name: "智谱 BigModel",           key_env: "ZHIPUAI_API_KEY",      base_url: "https://open.bigmodel.cn/api/paas/v4",                              url_env: "",                      keys_at: "https://open.bigmodel.cn/usercenter/apikeys" },
-    Hosted { name: "火山方舟 Ark",              key_env: "ARK_API_KEY",          base_url: "https://ark.cn-beijing.volces.com/api/v3",                          url_env: "",                      keys_at: "https://console.volcengine.com/ark" },
-    Hosted { name: "硅基流动 SiliconFlow",      key_env: "SILICONFLOW_API_KEY",  base_url: "https://api.siliconflow.cn/v1",                                     url_env: "",                      keys_at: "https://cloud.siliconflow.cn/account/ak" },
-    Hosted { name: "MiniMax",               key_env: "MINIMAX_API_KEY",      base_url: "https://api.minimaxi.com/v1",                                       url_env: "",                      keys_at: "https://platform.minimaxi.com/user-center/basic-information/interface-key" },
-    Hosted { name: "百度千帆 Qianfan",          key_env: "QIANFAN_API_KEY",      base_url: "https://qianfan.baidubce.com/v2",                                   url_env: "",                      keys_at: "https://console.bce.baidu.com/iam/#/iam/apikey/list" },
-    Hosted { name: "Together",              key_env: "TOGETHER_API_KEY",     base_url: "https://api.together.xyz/v1",                                       url_env: "",                      keys_at: "https://api.together.ai/settings/api-keys" },
+    Hosted { id: "openai",       name: "OpenAI",                    zh: "OpenAI",            key_env: "OPENAI_API_KEY",       base_url: "https://api.openai.com/v1",                                         url_env: "",                      keys_at: "https://platform.openai.com/api-keys" },
+    Hosted { id: "anthropic",    name: "Anthropic",                 zh: "Anthropic",         key_env: "ANTHROPIC_API_KEY",    base_url: "https://api.anthropic.com/v1",                                      url_env: "",                      keys_at: "https://console.anthropic.com/settings/keys" },
+    Hosted { id: "gemini",       name: "Gemini",                    zh: "Gemini",            key_env: "GEMINI_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
+    Hosted { id: "gemini",       name: "Gemini",                    zh: "Gemini",            key_env: "GOOGLE_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",                  url_env: "",                      keys_at: "https://aistudio.google.com/apikey" },
+    Hosted { id: "openrouter",   name: "OpenRouter",                zh: "OpenRouter",        key_env: "OPENROUTER_API_KEY",   base_url: "https://openrouter.ai/api/v1",                                      url_env: "",                      keys_at: "https://openrouter.ai/settings/keys" },
+    Hosted { id: "azure",        name: "Azure",                     zh: "Azure",             key_env: "AZURE_OPENAI_API_KEY", base_url: "",                                                                  url_env: "AZURE_OPENAI_ENDPOINT", keys_at: "https://ai.azure.com" },
+    Hosted { id: "deepseek",     name: "DeepSeek",                  zh: "DeepSeek",          key_env: "DEEPSEEK_API_KEY",     base_url: "https://api.deepseek.com/v1",                                       url_env: "",                      keys_at: "https://platform.deepseek.com/api_keys" },
+    Hosted { id: "groq",         name: "Groq",                      zh: "Groq",              key_env: "GROQ_API_KEY",         base_url: "https://api.groq.com/openai/v1",                                    url_env: "",                      keys_at: "https://console.groq.com/keys" },
+    Hosted { id: "mistral",      name: "Mistral",                   zh: "Mistral",           key_env: "MISTRAL_API_KEY",      base_url: "https://api.mistral.ai/v1",                                         url_env: "",                      keys_at: "https://console.mistral.ai/api-keys" },
+    Hosted { id: "xai",          name: "xAI",                       zh: "xAI",               key_env: "XAI_API_KEY",          base_url: "https://api.x.ai/v1",                                               url_env: "",                      keys_at: "https://console.x.ai" },
+    Hosted { id: "zai",          name: "Z.ai",                      zh: "Z.ai",              key_env: "ZAI_API_KEY",          base_url: "https://api.z.ai/api/paas/v4",                                      url_env: "",                      keys_at: "https://z.ai/manage-apikey/apikey-list" },
+    Hosted { id: "moonshot",     name: "Kimi (Moonshot, China)",    zh: "Kimi（月之暗面）",        key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.cn/v1",                                        url_env: "",                      keys_at: "https://platform.moonshot.cn/console/api-keys" },
+    Hosted { id: "moonshotai",   name: "Kimi (Moonshot)",           zh: "Kimi（月之暗面，国际站）",    key_env: "MOONSHOT_API_KEY",     base_url: "https://api.moonshot.ai/v1",                                        url_env: "",                      keys_at: "https://platform.moonshot.ai/console/api-keys" },
+    Hosted { id: "dashscope",    name: "Alibaba Cloud DashScope",   zh: "阿里云百炼",             key_env: "DASHSCOPE_API_KEY",    base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",                 url_env: "",                      keys_at: "https://bailian.console.aliyun.com" },
+    Hosted { id: "bigmodel",     name: "Zhipu BigModel",            zh: "智谱 BigModel",       key_env: "ZHIPUAI_API_KEY",      base_url: "https://open.bigmodel.cn/api/paas/v4",                              url_env: "",                      keys_at: "https://open.bigmodel.cn/usercenter/apikeys" },
+    Hosted { id: "ark",          name: "Volcengine Ark",            zh: "火山方舟",              key_env: "ARK_API_KEY",          base_url: "https://ark.cn-beijing.volces.com/api/v3",                          url_env: "",                      keys_at: "https://console.volcengine.com/ark" },
+    Hosted { id: "siliconflow",  name: "SiliconFlow",               zh: "硅基流动",              key_env: "SILICONFLOW_API_KEY",  base_url: "https://api.siliconflow.cn/v1",                                     url_env: "",                      keys_at: "https://cloud.siliconflow.cn/account/ak" },
+    Hosted { id: "minimax",      name: "MiniMax",                   zh: "MiniMax",           key_env: "MINIMAX_API_KEY",      base_url: "https://api.minimaxi.com/v1",                                       url_env: "",                      keys_at: "https://platform.minimaxi.com/user-center/basic-information/interface-key" },
+    Hosted { id: "qianfan",      name: "Baidu Qianfan",             zh: "百度千帆",              key_env: "QIANFAN_API_KEY",      base_url: "https://qianfan.baidubce.com/v2",                                   url_env: "",                      keys_at: "https://console.bce.baidu.com/iam/#/iam/apikey/list" },
+    Hosted { id: "together",     name: "Together",                  zh: "Together",          key_env: "TOGETHER_API_KEY",     base_url: "https://api.together.xyz/v1",                                       url_env: "",                      keys_at: "https://api.together.ai/settings/api-keys" },
 ];
 
 /// The variables that usually hold the key of the service at this address. Only an encrypted one is

@@ -168,6 +168,8 @@ pub enum UiAction {
     Search(String),
     /// Connect to a provider; without a name, offer a list.
     Connect(Option<String>),
+    /// Offer the settings to be edited, those about these words first.
+    Settings(String),
     /// Offer a list of models.
     Models,
     /// Offer the levels of reasoning.

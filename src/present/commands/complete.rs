@@ -274,7 +274,7 @@ fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String>
         }
         ValueSource::Providers => {
             let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
-            let mut names: Vec<String> = shared.map(|hosted| hosted.simple_name()).collect();
+            let mut names: Vec<String> = shared.map(|hosted| hosted.id.to_owned()).collect();
             names.dedup();
             names
         }

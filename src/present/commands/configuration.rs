@@ -1,6 +1,6 @@
 //! Commands that change the behaviour of this session.
 
-use super::{ChatAction, CommandContext, CommandOutcome, UiAction, refusal};
+use super::{ChatAction, CommandContext, CommandOutcome, Surface, UiAction, refusal};
 use avocet_core::i18n::{Lang, Phrase, PhraseValue, commands as w, common};
 use avocet_core::protocol::{
     ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, Provider,
@@ -26,8 +26,8 @@ pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
 
 /// A key is never an argument: that would be in the history.
 pub(super) fn connect(_: &CommandContext<'_>, provider: &str) -> CommandOutcome {
-    let known = |hosted: &&Hosted<'_>| hosted.simple_name() == provider.to_lowercase();
-    let name = HOSTED.iter().find(known).map(Hosted::simple_name);
+    let known = |hosted: &&Hosted<'_>| !provider.is_empty() && hosted.is_named(provider);
+    let name = HOSTED.iter().find(known).map(|hosted| hosted.id.to_owned());
     let typed = || Some(provider.to_owned()).filter(|name| !name.is_empty());
     CommandOutcome::Do(UiAction::Connect(name.or_else(typed)))
 }
@@ -72,12 +72,15 @@ fn modes_page(facts: &SessionInfo) -> CommandOutcome {
 }
 
 /// The session takes over what is set, and shows the frontends what is in force.
-pub(super) fn config(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
     let (key, value) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let (key, value) = (key.trim(), value.trim());
     if key == "unset" && !value.is_empty() {
         let key = Some(format!("unset {value}"));
         return CommandOutcome::Send(Op::Configure { key, value: None });
+    }
+    if value.is_empty() && call.surface == Surface::Local {
+        return CommandOutcome::Do(UiAction::Settings(key.to_owned()));
     }
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     CommandOutcome::Send(Op::Configure { key: given(key), value: given(value) })

@@ -142,6 +142,8 @@ fn each_command_does_what_its_row_says() {
             "/config unset  vim",
             CommandOutcome::Send(Op::Configure { key: Some("unset vim".into()), value: None }),
         ),
+        ("/config", CommandOutcome::Do(UiAction::Settings(String::new()))),
+        ("/config safety", CommandOutcome::Do(UiAction::Settings("safety".into()))),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
         ("/undo", CommandOutcome::Send(Op::Undo { turns: 1 })),
         ("/undo 3", CommandOutcome::Send(Op::Undo { turns: 3 })),

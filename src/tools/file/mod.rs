@@ -46,9 +46,9 @@ struct FileToolSpec {
 #[rustfmt::skip]
 const ROWS: &[FileToolSpec] = &[
     FileToolSpec { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered; 2,000 or 64 KiB at once; images and PDF too" },
-    FileToolSpec { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: names below a folder, ignored ones left out" },
+    FileToolSpec { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: lists a folder; ignored files are left out" },
     FileToolSpec { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, type?, mode?, literal?}: lines that match a regular expression, 200 at once" },
-    FileToolSpec { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must stand once; in turn, all or none" },
+    FileToolSpec { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces text; each `old` must occur exactly once; in turn, all or none" },
     FileToolSpec { name: "file.write",        about: words::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
     FileToolSpec { name: "config.json_patch", about: words::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
 ];

@@ -210,7 +210,7 @@ async fn a_binary_file_is_reported_with_its_size_and_a_similar_name_is_suggested
     let said = note(&bench.run("file.read", json!({"path": "data"})).await);
     assert!(said.contains("another encoding"), "{said}");
     let edit = json!({"path": "data", "old": "caf", "new": "x"});
-    assert!(note(&bench.run("file.edit", edit).await).contains("is no text in an encoding"));
+    assert!(note(&bench.run("file.edit", edit).await).contains("is not text in an encoding"));
     let said = note(&bench.run("file.read", json!({"path": "latni"})).await);
     assert!(said.contains("Next to it: latin"), "{said}");
     let said = note(&bench.run("file.read", json!({"path": "."})).await);

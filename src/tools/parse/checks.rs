@@ -5,29 +5,45 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::command::subcommand;
-use super::search::position;
+use super::search::{number, position};
 use super::{FinishedCommand, Items, clip, has_flag, object};
 
 /// The result of a test run.
 #[derive(Debug, Default)]
-struct TestSummary {
-    passed: usize,
-    failed: usize,
-    skipped: usize,
-    failures: Vec<TestFailure>,
+pub(super) struct TestSummary {
+    pub passed: usize,
+    pub failed: usize,
+    pub skipped: usize,
+    pub failures: Vec<TestFailure>,
 }
 
 #[derive(Debug, Default)]
-struct TestFailure {
-    name: String,
-    file: Option<String>,
-    line: Option<u64>,
-    message: Option<String>,
+pub(super) struct TestFailure {
+    pub name: String,
+    pub file: Option<String>,
+    pub line: Option<u64>,
+    /// What it says, in a few lines.
+    pub message: Option<String>,
+}
+
+impl TestFailure {
+    fn set_place(&mut self, file: &str, line: u64) {
+        (self.file, self.line) = (Some(file.to_owned()), Some(line));
+    }
+
+    /// Adds a line to what it says.
+    pub fn say(&mut self, line: &str) {
+        let message = self.message.get_or_insert_default();
+        if !message.is_empty() {
+            message.push('\n');
+        }
+        message.push_str(line.trim_end());
+    }
 }
 
 impl TestSummary {
     /// The counts are the first item; `total` is the number of tests.
-    fn into_items(self) -> Items {
+    pub fn into_items(self) -> Items {
         let mut items = Items::default();
         items.push(json!({
             "passed": self.passed, "failed": self.failed, "skipped": self.skipped,
@@ -45,7 +61,7 @@ impl TestSummary {
     }
 
     /// Names it once.
-    fn add_failure(&mut self, name: &str) -> Option<&mut TestFailure> {
+    pub fn add_failure(&mut self, name: &str) -> Option<&mut TestFailure> {
         if self.failures.iter().any(|failure| failure.name == name) {
             return None;
         }
@@ -60,6 +76,8 @@ pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
     subcommand(run.args).filter(|(name, _)| runs.contains(name))?;
     let mut summary = TestSummary::default();
     let mut counted = false;
+    // The failure whose message is being read.
+    let mut open: Option<String> = None;
     for line in run.stdout.lines() {
         if let Some(counts) = line.strip_prefix("test result: ") {
             counted = true;
@@ -69,11 +87,20 @@ pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
         } else if let Some(name) =
             line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"))
         {
-            summary.add_failure(name);
+            summary.add_failure(name.strip_suffix(" - should panic").unwrap_or(name));
         } else if let Some((name, file, number)) = panic_location(line)
             && let Some(failure) = summary.failures.iter_mut().find(|failure| failure.name == name)
+            && failure.line.is_none()
         {
-            (failure.file, failure.line) = (Some(file), Some(number));
+            failure.set_place(file, number);
+            open = Some(name.to_owned());
+        } else if line.trim().is_empty() || line.starts_with("note: ") {
+            open = None;
+        } else if let Some(failure) = open
+            .as_ref()
+            .and_then(|open| summary.failures.iter_mut().find(|failure| failure.name == *open))
+        {
+            failure.say(line);
         }
     }
     if counted { Some(summary.into_items()) } else { nextest(run) }
@@ -81,11 +108,11 @@ pub(super) fn cargo(run: &FinishedCommand<'_>) -> Option<Items> {
 
 /// `thread 'a::b' panicked at src/a.rs:7:9:`, with a number after the name in recent
 /// versions.
-fn panic_location(line: &str) -> Option<(&str, String, u64)> {
+fn panic_location(line: &str) -> Option<(&str, &str, u64)> {
     let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
     let (_, place) = rest.split_once("panicked at ")?;
     let at = position(place)?;
-    Some((name, at.file.to_owned(), at.line))
+    Some((name, at.file, at.line))
 }
 
 fn nextest(run: &FinishedCommand<'_>) -> Option<Items> {
@@ -152,6 +179,66 @@ pub(super) fn pytest(run: &FinishedCommand<'_>) -> Option<Items> {
     Some(summary.into_items())
 }
 
+/// unittest of Python: `FAIL: test_x (test_a.Sums.test_x)`, its traceback, `Ran 3 tests in 0.1s`.
+pub(super) fn unittest(run: &FinishedCommand<'_>) -> Option<Items> {
+    let mut summary = TestSummary::default();
+    let mut total = None;
+    for line in run.stdout.lines().chain(run.stderr.lines()) {
+        if let Some(rest) = line.strip_prefix("Ran ").filter(|rest| rest.contains(" test")) {
+            total = number(rest).map(|(count, _)| usize::try_from(count).unwrap_or(0));
+        } else if let Some(counts) = line.strip_prefix("FAILED (").or(line.strip_prefix("OK (")) {
+            let of = |word: &str| {
+                let after = counts.split_once(word).and_then(|(_, after)| number(after));
+                after.map_or(0, |(count, _)| usize::try_from(count).unwrap_or(0))
+            };
+            summary.failed = of("failures=") + of("errors=") + of("unexpected successes=");
+            summary.skipped = of("skipped=") + of("expected failures=");
+        } else if let Some(name) = line.strip_prefix("FAIL: ").or(line.strip_prefix("ERROR: ")) {
+            summary.add_failure(name);
+        } else if let Some(failure) = summary.failures.last_mut().filter(|it| it.message.is_none())
+        {
+            if let Some((file, line)) = python_frame(line) {
+                // The last frame before the error.
+                failure.set_place(file, line);
+            } else if failure.line.is_some() && line.contains("Error") && !line.starts_with(' ') {
+                failure.say(line);
+            }
+        }
+    }
+    summary.passed = total?.saturating_sub(summary.failed + summary.skipped);
+    Some(summary.into_items())
+}
+
+/// `  File "/w/test_a.py", line 7, in test_x`.
+fn python_frame(line: &str) -> Option<(&str, u64)> {
+    let (file, rest) = line.trim_start().strip_prefix("File \"")?.split_once("\", line ")?;
+    Some((file, number(rest)?.0))
+}
+
+/// RSpec: `3 examples, 1 failure`, and a line to run each failed one again.
+pub(super) fn rspec(run: &FinishedCommand<'_>) -> Option<Items> {
+    let is_counted = |line: &&str| number(line).is_some() && line.contains(" example");
+    let counts = run.stdout.lines().rev().find(is_counted)?;
+    let (total, failed) = (count(counts, " example"), count(counts, " failure"));
+    let skipped = count(counts, " pending");
+    let passed = total.saturating_sub(failed + skipped);
+    let mut summary = TestSummary { passed, failed, skipped, failures: Vec::new() };
+    for line in run.stdout.lines() {
+        let Some((place, name)) =
+            line.strip_prefix("rspec ").and_then(|rest| rest.split_once(" # "))
+        else {
+            continue;
+        };
+        if let Some(failure) = summary.add_failure(name)
+            && let Some((file, line)) = place.rsplit_once(':')
+            && let Ok(line) = line.parse()
+        {
+            failure.set_place(file, line);
+        }
+    }
+    Some(summary.into_items())
+}
+
 /// `go test`, plain, `-v` or `-json`.
 pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
     let (_, args) = subcommand(run.args).filter(|(name, _)| *name == "test")?;
@@ -164,7 +251,7 @@ pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
         let text = line.trim_start();
         if let Some(name) = text.strip_prefix("--- FAIL: ") {
             summary.failed += 1;
-            summary.add_failure(name.split(' ').next().unwrap_or(name));
+            summary.add_go_failure(name.split(' ').next().unwrap_or(name));
         } else if text.starts_with("--- PASS: ") {
             summary.passed += 1;
         } else if text.starts_with("--- SKIP: ") {
@@ -176,110 +263,74 @@ pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
             }
         } else if line.starts_with("ok  \t") {
             packages += 1;
-        } else if let Some(at) = position(text).filter(|at| at.file.ends_with("_test.go"))
-            && let Some(failure) = summary.failures.last_mut().filter(|last| last.line.is_none())
-        {
-            failure.file = Some(at.file.to_owned());
-            failure.line = Some(at.line);
-            failure.message = Some(at.rest.trim().to_owned());
+        } else if let Some(failure) = summary.failures.last_mut() {
+            failure.read_go_line(text);
         }
     }
     (packages > 0).then(|| summary.into_items())
 }
 
+impl TestSummary {
+    /// A test that failed only because a part of it did is not named beside that.
+    fn add_go_failure(&mut self, name: &str) {
+        self.failures.retain(|one| !name.starts_with(&format!("{}/", one.name)));
+        self.add_failure(name);
+    }
+}
+
+impl TestFailure {
+    /// `    b_test.go:9: got 1, want 2`, or what a panic says.
+    fn read_go_line(&mut self, text: &str) {
+        if let Some(at) = position(text).filter(|at| at.file.ends_with("_test.go"))
+            && self.line.is_none()
+        {
+            self.set_place(at.file, at.line);
+            let said = at.rest.trim();
+            if !said.is_empty() {
+                self.say(said);
+            }
+        } else if self.message.is_none()
+            && (text.starts_with("panic: ") || text.starts_with("Error:"))
+        {
+            self.say(&avocet_core::text::one_line(text));
+        }
+    }
+}
+
 fn go_json(text: &str) -> Option<Items> {
-    let mut ends: BTreeMap<String, String> = BTreeMap::new();
+    let mut ends: BTreeMap<String, (String, TestFailure)> = BTreeMap::new();
     for event in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         let (Some(action), Some(test)) = (event["Action"].as_str(), event["Test"].as_str()) else {
             continue;
         };
+        let (end, failure) = ends.entry(test.to_owned()).or_default();
         if ["pass", "fail", "skip"].contains(&action) {
-            ends.insert(test.to_owned(), action.to_owned());
+            action.clone_into(end);
+        } else if let Some(line) = event["Output"].as_str() {
+            failure.read_go_line(line.trim_start());
         }
     }
+    ends.retain(|_, (end, _)| !end.is_empty());
+    let any = !ends.is_empty();
     let mut summary = TestSummary::default();
-    for (test, action) in &ends {
+    for (test, (action, failure)) in ends {
         match action.as_str() {
             "pass" => summary.passed += 1,
             "skip" => summary.skipped += 1,
             _ => {
                 summary.failed += 1;
-                summary.add_failure(test);
+                summary.add_go_failure(&test);
+                if let Some(added) = summary.failures.last_mut() {
+                    *added = TestFailure { name: test, ..failure };
+                }
             }
         }
     }
-    (!ends.is_empty()).then(|| summary.into_items())
-}
-
-/// Jest, Vitest, node's own runner and Mocha, also when run by a script's name.
-pub(super) fn javascript(run: &FinishedCommand<'_>) -> Option<Items> {
-    // Jest reports on stderr, the others on stdout.
-    let lines: Vec<&str> = run.stdout.lines().chain(run.stderr.lines()).collect();
-    let mut summary = TestSummary::default();
-    let mut counted = false;
-    for line in &lines {
-        let text = line.trim();
-        if let Some(counts) = text.strip_prefix("Tests:").or_else(|| text.strip_prefix("Tests  ")) {
-            counted = true;
-            summary.passed = count(counts, " passed");
-            summary.failed = count(counts, " failed");
-            summary.skipped = count(counts, " skipped") + count(counts, " todo");
-        } else if let Some((word, number)) = tap_count(text) {
-            counted = true;
-            match word {
-                "pass" => summary.passed = number,
-                "fail" | "cancelled" => summary.failed += number,
-                _ => summary.skipped += number,
-            }
-        } else if let Some((number, word)) = mocha_count(text) {
-            counted = true;
-            match word {
-                "passing" => summary.passed = number,
-                "failing" => summary.failed = number,
-                _ => summary.skipped = number,
-            }
-        } else if let Some(name) = script_failure(text) {
-            summary.add_failure(name);
-        }
-    }
-    let sure = counted && summary.passed + summary.failed + summary.skipped > 0;
-    sure.then(|| summary.into_items())
-}
-
-/// `# pass 3`, `ℹ fail 1`.
-fn tap_count(text: &str) -> Option<(&str, usize)> {
-    let rest = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ "))?;
-    let (word, number) = rest.split_once(' ')?;
-    let known = ["pass", "fail", "cancelled", "skipped", "todo"].contains(&word);
-    Some((word, number.parse().ok()?)).filter(|_| known)
-}
-
-/// `3 passing (12ms)`.
-fn mocha_count(text: &str) -> Option<(usize, &str)> {
-    let (number, rest) = text.split_once(' ')?;
-    let word = rest.split(' ').next()?;
-    let known = ["passing", "failing", "pending"].contains(&word);
-    Some((number.parse().ok()?, word)).filter(|_| known)
-}
-
-/// `● suite › name`, `FAIL  file > suite > name`, `not ok 1 - name`, `✖ name (2ms)`.
-fn script_failure(text: &str) -> Option<&str> {
-    if let Some(name) = text.strip_prefix("● ") {
-        return Some(name).filter(|name| name.contains(" › "));
-    }
-    if let Some(rest) = text.strip_prefix("not ok ") {
-        return rest.split_once(" - ").map(|(_, name)| name);
-    }
-    if let Some(name) = text.strip_prefix("FAIL ") {
-        return Some(name.trim()).filter(|name| name.contains(" > "));
-    }
-    let name = text.strip_prefix("✖ ")?;
-    let timed = name.rsplit_once(" (").filter(|(_, time)| time.ends_with("ms)"));
-    timed.map(|(name, _)| name)
+    any.then(|| summary.into_items())
 }
 
 /// The number in front of a word: `count("3 failed, 2 passed", " passed")` is 2.
-fn count(text: &str, word: &str) -> usize {
+pub(super) fn count(text: &str, word: &str) -> usize {
     let Some((before, _)) = text.split_once(word) else { return 0 };
     let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     digits.parse().unwrap_or(0)

@@ -39,16 +39,47 @@ pub(super) fn unwrap_command<'a>(program: &str, args: &'a [String]) -> (String, 
     (program, args)
 }
 
-/// The words of a shell line that is one simple command; `None` for anything a shell
-/// would have to think about.
-pub fn split_simple_command(line: &str) -> Option<(String, Vec<String>)> {
-    let simple = |c: char| !"|&;<>()$`\\\"'*?[]{}~#\n".contains(c);
-    if !line.chars().all(simple) {
+/// A simple command of a shell line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SimpleCommand {
+    pub program: String,
+    pub args: Vec<String>,
+    /// Only the start or the end of its output is shown, and its exit code is not.
+    pub is_cut: bool,
+}
+
+/// The only command of a shell line, apart from where it runs and how much of its output is kept:
+/// `cd a && npm test 2>&1 | tail -5`. `None` for anything a shell would have to think about.
+pub fn split_simple_command(line: &str) -> Option<SimpleCommand> {
+    let line = match line.split_once("&&") {
+        Some((enter, rest)) if enter.trim_start().starts_with("cd ") && is_simple(enter) => rest,
+        _ => line,
+    };
+    let cut = line.rsplit_once('|').filter(|(_, filter)| {
+        let filter = filter.trim();
+        is_simple(filter) && (filter.starts_with("tail") || filter.starts_with("head"))
+    });
+    let line = cut.map_or(line, |(line, _)| line).trim();
+    let line = line.strip_suffix("2>&1").unwrap_or(line);
+    if !is_simple(line) {
         return None;
     }
     let mut words = line.split_whitespace().map(str::to_owned);
     let program = words.next().filter(|word| !word.contains('='))?;
-    Some((program, words.collect()))
+    Some(SimpleCommand { program, args: words.collect(), is_cut: cut.is_some() })
+}
+
+fn is_simple(line: &str) -> bool {
+    line.chars().all(|c| !"|&;<>()$`\\\"'*?[]{}~#\n".contains(c))
+}
+
+/// The line that a program gives to a shell: `bash -lc 'npm test'`.
+pub fn shell_line<'a>(program: &str, args: &'a [String]) -> Option<&'a str> {
+    let [options, line] = args else { return None };
+    let is_shell = ["sh", "bash", "zsh", "dash"].contains(&program_name(program).as_str());
+    let is_command =
+        options.starts_with('-') && !options.starts_with("--") && options.ends_with('c');
+    (is_shell && is_command).then_some(line.as_str())
 }
 
 /// True when one of the flags appears before `--`: `n` for `-n` and `-rn`, `name` for
@@ -138,9 +169,19 @@ mod tests {
         assert_eq!(inner("/usr/bin/env", "A=1 timeout 10 rg -n x"), "rg -n x");
         assert_eq!(inner("/usr/bin/python3.11", "-m pytest -q"), "pytest -q");
         assert_eq!(inner("npm", "test"), "npm test");
-        assert_eq!(split_simple_command("git status -s"), Some(("git".into(), args("status -s"))));
-        for line in ["ls | wc", "A=1 ls", "ls *.rs", "echo $HOME", "", "a; b"] {
+        let simple = |program: &str, rest: &str, is_cut| {
+            Some(SimpleCommand { program: program.into(), args: args(rest), is_cut })
+        };
+        assert_eq!(split_simple_command("git status -s"), simple("git", "status -s", false));
+        let line = "cd web && npm run test 2>&1 | tail -n 15";
+        assert_eq!(split_simple_command(line), simple("npm", "run test", true));
+        for line in
+            ["ls | wc", "A=1 ls", "ls *.rs", "echo $HOME", "", "a; b", "x && ls", "a | b | tail"]
+        {
             assert_eq!(split_simple_command(line), None, "{line}");
         }
+        let words = ["-lc".to_owned(), "npm test".to_owned()];
+        assert_eq!(shell_line("/bin/bash", &words), Some("npm test"));
+        assert_eq!((shell_line("node", &words), shell_line("bash", &args("x.sh a"))), (None, None));
     }
 }

@@ -445,7 +445,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out; 
 running 3 tests
 test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
 ";
-        let failure = json!({ "failed": "a::fails", "file": "src/a.rs", "line": 7 });
+        let failure = json!({ "failed": "a::fails", "file": "src/a.rs", "line": 7, "message": "assertion failed" });
         assert_eq!(
             parse_with_exit("cargo test", out, "error: test failed\n", 101),
             test_counts([3, 1, 1], &[failure])
@@ -510,34 +510,9 @@ FAILED tests/test_a.py::test_x - assert 1 == 2
             Some("diagnostics".into())
         );
     }
-
-    #[test]
-    fn javascript_test_runners_are_parsed() {
-        let err = "FAIL src/a.test.js\n  ● sums › adds\n\n    expect(received).toBe(expected)\n\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 2 passed, 3 total\n";
-        let failure = json!({ "failed": "sums › adds" });
-        assert_eq!(
-            parse_with_exit("npx jest", "", err, 1),
-            test_counts([2, 1, 0], std::slice::from_ref(&failure))
-        );
-        assert_eq!(
-            parse_with_exit("npm test", "\n> x@1.0.0 test\n> jest\n", err, 1),
-            test_counts([2, 1, 0], &[failure])
-        );
-        let out = " FAIL  src/a.test.ts > sums > adds\nAssertionError: expected 1 to be 2\n\n Test Files  1 failed (1)\n      Tests  1 failed | 2 passed | 1 skipped (4)\n";
-        let failure = json!({ "failed": "src/a.test.ts > sums > adds" });
-        assert_eq!(
-            parse_with_exit("pnpm exec vitest run", out, "", 1),
-            test_counts([2, 1, 1], &[failure])
-        );
-        let out = "TAP version 13\nok 1 - works\nnot ok 2 - adds\n1..2\n# tests 2\n# pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n";
-        let failure = json!({ "failed": "adds" });
-        assert_eq!(parse_with_exit("node --test", out, "", 1), test_counts([1, 1, 0], &[failure]));
-        let out = "✔ works (0.5ms)\n✖ adds (1.2ms)\nℹ tests 2\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\n\n✖ failing tests:\n";
-        let failure = json!({ "failed": "adds" });
-        assert_eq!(parse_with_exit("node --test", out, "", 1), test_counts([1, 1, 0], &[failure]));
-    }
 }
 
+mod failed_tests;
 mod json_values;
 
 /// Fragments that readers look for, alone and in pairs.

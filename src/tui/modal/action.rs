@@ -13,6 +13,8 @@ pub enum ModalAction {
     Picked(Topic, PickerAction),
     /// An API key was typed.
     KeyEntered(Secret),
+    /// The value of a setting was typed.
+    SettingEntered(String),
     /// A letter that decided nothing yet: it marks a choice, is held, or has no use here. It is the
     /// beginning of a text if the user goes on typing.
     Undecided,
@@ -43,6 +45,9 @@ pub enum Topic {
     NotePlace,
     /// The fate of a conversation that is not saved.
     UnsavedConversation,
+    Setting,
+    /// A value of the setting that is being edited.
+    SettingValue,
 }
 
 /// The result of a key in a picker.
@@ -51,6 +56,8 @@ pub enum PickerAction {
     /// This row is selected now.
     Selected(String),
     Confirmed(String),
+    /// It goes back to its default.
+    Reset(String),
     /// Cancelled: everything is to be as before.
     Cancelled,
 }

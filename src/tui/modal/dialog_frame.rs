@@ -250,27 +250,53 @@ impl DialogFrame {
             MessageUntil::RequiredRowsSeen => !self.is_required_seen(),
             MessageUntil::AllRowsSeen => !self.is_all_seen(),
         });
+        let room = usize::from(self.page_id.0);
         if hidden == 0 && self.offset == 0 {
-            return said.unwrap_or(&page.hint).clone();
+            return said.map_or_else(|| page.hint.clone(), |said| fit_message(said, room));
         }
         let word = match hidden {
             0 => words::QUESTION_BACK_TO_TOP,
             _ => words::QUESTION_MORE_BELOW,
         };
         if let Some(said) = said {
-            return said.clone();
+            return fit_message(said, room);
         }
         let (from, to) = (self.offset + 1, (self.offset + self.room).min(self.rows));
         let say = word.with("from", from).with("to", to).with("all", self.rows);
-        let said = Span::styled(say.text(pen.lang), pen.theme.warn);
-        append_key_hints(said, &page.hint, self.page_id.0.into())
+        let said = Line::styled(say.text(pen.lang), pen.theme.warn);
+        append_key_hints(fit_message(&said, room), &page.hint, room)
     }
+}
+
+/// A message in one row: its first clauses that fit, or else its first words.
+fn fit_message(said: &Line<'static>, room: usize) -> Line<'static> {
+    let text = said.to_string();
+    if text::width(&text) <= room {
+        return said.clone();
+    }
+    let ends = |marks: &'static [char]| {
+        let text = text.as_str();
+        text.match_indices(marks).map(|(at, mark)| (at, at + mark.len()))
+    };
+    // A full stop ends a clause where a space follows it.
+    let is_end = |end: usize| text.get(end..).is_some_and(|rest| rest.starts_with(' '));
+    let ascii = ends(&['.', ';', ':']).filter(|(_, end)| is_end(*end));
+    let fits = |(at, end): &(usize, usize)| {
+        let keeps = text.get(*at..*end).is_some_and(|mark| mark == "." || mark == "。");
+        let end = if keeps { *end } else { *at };
+        text.get(..end).filter(|part| text::width(part) <= room).map(str::to_owned)
+    };
+    let clauses = ascii.chain(ends(&['。', '；', '：']));
+    let whole = clauses.filter_map(|end| fits(&end)).max_by_key(String::len);
+    let shown = whole.unwrap_or_else(|| text::elide_words(&text, room));
+    Line::styled(shown, said.style)
 }
 
 /// The text, and as many of the keys after it as fit: each has a span for the key and one for its
 /// meaning.
-fn append_key_hints(said: Span<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
-    let mut line = Line::from(vec![said]);
+fn append_key_hints(said: Line<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
+    let style = said.style;
+    let mut line = Line::from(vec![Span::styled(said.to_string(), style)]);
     for hint in keys.spans.chunks(2) {
         let wide: usize = hint.iter().map(|span| text::width(&span.content)).sum();
         let blanks = hint
@@ -375,4 +401,33 @@ impl DialogPage {
 /// The cursor, if it is inside the field.
 pub fn cursor_in_field(area: Rect, caret: Option<Position>) -> Option<Position> {
     caret.filter(|at| area.contains(*at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &[&str] = &[
+        "12 more lines below. End shows them; press y again to run anyway.",
+        "Part is not shown yet: End shows the rest, y again applies it.",
+        "Finish typing, then Tab answers. Enter queues your text.",
+        "下面还有 12 行。End 查看其余部分；再按 y 将跳过查看直接运行。",
+        "a-single-word-that-is-longer-than-a-narrow-screen",
+    ];
+
+    #[test]
+    fn no_message_is_cut_inside_a_word_at_any_width() {
+        for said in SAID {
+            for room in 36..=196 {
+                let shown = fit_message(&Line::raw(*said), room).to_string();
+                assert!(text::width(&shown) <= room, "{room}: {shown}");
+                let kept = shown.trim_end_matches('…');
+                let rest = said.strip_prefix(kept).unwrap_or_else(|| panic!("{room}: {shown}"));
+                let is_ascii = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+                let cuts = is_ascii(kept.chars().last()) && is_ascii(rest.chars().next());
+                assert!(!cuts || !said.contains(' '), "{room}: {shown}");
+                assert!(!kept.is_empty(), "{room}");
+            }
+        }
+    }
 }

@@ -11,6 +11,7 @@ use super::ModalAction;
 use crate::connect::ProviderOffer;
 use crate::draw::{self, DrawContext, HorizontalRule};
 use crate::keys::{self, KeyAction, KeyContext};
+use crate::symbols::CHOSEN;
 use crate::{status, text};
 use avocet_config::Secret;
 use avocet_core::i18n::{Lang, LocalizedText, screen as words};
@@ -124,7 +125,7 @@ impl KeyEntry {
         } else {
             Span::styled(dots, pen.theme.text)
         };
-        let line = Line::from(vec![Span::styled("> ", pen.theme.accent), field]);
+        let line = Line::from(vec![Span::styled(CHOSEN, pen.theme.accent), field]);
         draw::line(row(1), buf, 2, width, &line);
         let style = if self.note.is_some() { pen.theme.warn } else { pen.theme.dim };
         for (nth, say) in (2..height.saturating_sub(1)).zip(self.says(area.width, pen.lang)) {

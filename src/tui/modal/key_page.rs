@@ -11,6 +11,7 @@ use super::page::PageScroll;
 use crate::draw::{self, DrawContext};
 use crate::keymap::Keymap;
 use crate::keys::{self, KeyAction, KeyContext};
+use crate::symbols::CHOSEN;
 use crate::{status, text};
 use avocet_core::i18n::screen as words;
 
@@ -89,7 +90,7 @@ impl KeyPage {
         } else {
             Span::styled(typed, pen.theme.text)
         };
-        let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
+        let line = Line::from(vec![Span::styled(CHOSEN, pen.theme.accent), shown]);
         draw::line(area, buf, 2, area.width.into(), &line);
         Some(Position { x: area.x + caret, y: area.y })
     }

@@ -39,6 +39,7 @@ mod picker;
 mod question;
 mod rows;
 mod scroll;
+mod setting_entry;
 mod shell;
 mod step_details;
 mod template_commands;
@@ -58,6 +59,7 @@ pub use picker::{Picker, PickerRow};
 use question::QuestionState;
 #[cfg(test)]
 pub use question::WORD;
+pub use setting_entry::SettingEntry;
 use shell::ShellDialog;
 use template_commands::TemplateDialog;
 use trust::TrustDialog;
@@ -75,6 +77,7 @@ pub enum Modal {
     Help(HelpDialog),
     Keys(KeyPage),
     KeyEntry(Box<KeyEntry>),
+    SettingEntry(Box<SettingEntry>),
     Diff(Box<DiffDialog>),
 }
 
@@ -135,6 +138,7 @@ impl Modal {
             | Modal::Picker(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
+            | Modal::SettingEntry(_)
             | Modal::Diff(_)
             | Modal::Keys(_) => None,
         }
@@ -152,6 +156,7 @@ impl Modal {
             | Modal::Picker(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
+            | Modal::SettingEntry(_)
             | Modal::Diff(_)
             | Modal::Keys(_) => None,
         }
@@ -180,6 +185,7 @@ impl Modal {
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
             Modal::KeyEntry(entry) => entry.key(key),
+            Modal::SettingEntry(entry) => entry.key(key, lang),
             Modal::Diff(diff) => diff.key(key),
             sheet => {
                 sheet.dialog_mut().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang))
@@ -223,6 +229,7 @@ impl Modals {
             | Modal::Form(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
+            | Modal::SettingEntry(_)
             | Modal::Diff(_)
             | Modal::Keys(_) => None,
         }
@@ -233,6 +240,23 @@ impl Modals {
         match self.0.last_mut() {
             Some(Modal::KeyEntry(entry)) => Some(entry),
             _ => None,
+        }
+    }
+
+    /// The field for a setting, when it is on top.
+    pub fn setting_entry_mut(&mut self) -> Option<&mut SettingEntry> {
+        match self.0.last_mut() {
+            Some(Modal::SettingEntry(entry)) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// Text was pasted into the field of a key or of a setting.
+    pub fn paste_into_entry(&mut self, text: &str, lang: Lang) {
+        match self.0.last_mut() {
+            Some(Modal::KeyEntry(entry)) => entry.paste(text),
+            Some(Modal::SettingEntry(entry)) => entry.paste(text, lang),
+            _ => {}
         }
     }
 
@@ -404,7 +428,10 @@ impl Modals {
             Some(Modal::Help(help)) => help.scroll(lines),
             Some(Modal::Keys(keys)) => keys.scroll(lines),
             Some(Modal::Diff(diff)) => diff.scroll(lines),
-            Some(Modal::Form(_) | Modal::KeyEntry(_) | Modal::Picker(_)) | None => {}
+            Some(
+                Modal::Form(_) | Modal::KeyEntry(_) | Modal::SettingEntry(_) | Modal::Picker(_),
+            )
+            | None => {}
             Some(asked) => {
                 if let Some(question) = asked.question_state() {
                     question.scroll_lines(lines);
@@ -420,6 +447,7 @@ impl Modals {
             Modal::Form(form) => return Some(form.fit(screen, pen)),
             Modal::Picker(choose) => return Some(choose.height(screen)),
             Modal::KeyEntry(entry) => return Some(entry.height(screen, pen.lang)),
+            Modal::SettingEntry(entry) => return Some(entry.fit(screen, pen)),
             Modal::Help(help) => help.fit(screen, pen),
             Modal::Diff(diff) => diff.fit(screen, pen),
             Modal::Keys(keys) => keys.fit(screen, pen),
@@ -435,6 +463,7 @@ impl Modals {
             Modal::Form(form) => form.draw(screen, buf, pen),
             Modal::Picker(choose) => choose.draw(screen, buf, pen),
             Modal::KeyEntry(entry) => entry.draw(screen, buf, pen),
+            Modal::SettingEntry(entry) => entry.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
             Modal::Diff(diff) => {
                 diff.draw(screen, buf, pen);

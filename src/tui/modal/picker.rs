@@ -34,6 +34,8 @@ pub struct PickerRow {
     pub about: Option<LocalizedText>,
     /// More of it, shown while it is selected.
     pub details: String,
+    /// The same in the language of the screen.
+    pub more: Option<LocalizedText>,
 }
 
 impl PickerRow {
@@ -44,8 +46,11 @@ impl PickerRow {
     /// Whether it contains each of these words.
     fn contains_words(&self, words: &str) -> bool {
         let about = self.about.as_ref().map(ToString::to_string).unwrap_or_default();
-        let all =
-            [self.value.as_str(), &self.label, &self.details, &about].join("\n").to_lowercase();
+        let more = self.more.as_ref();
+        let more = more.map(|more| [Lang::En, Lang::Zh].map(|lang| more.text(lang)).join("\n"));
+        let more = more.unwrap_or_default();
+        let all = [self.value.as_str(), &self.label, &self.details, &about, &more];
+        let all = all.join("\n").to_lowercase();
         words.to_lowercase().split_whitespace().all(|word| all.contains(word))
     }
 }
@@ -61,6 +66,8 @@ pub struct Picker {
     pub unlisted_count: usize,
     /// A note about the selected row.
     pub note: Option<LocalizedText>,
+    /// What is chosen, in place of the topic's title; empty: that.
+    pub heading: String,
 }
 
 #[derive(Debug)]
@@ -82,11 +89,24 @@ impl Picker {
             selection: ListSelection::default(),
             unlisted_count: 0,
             note: None,
+            heading: String::new(),
         };
         choose.update_matches();
         let now = choose.rows.iter().position(|row| row.value == now);
         choose.selection = now.map(ListSelection::at).unwrap_or_default();
         choose
+    }
+
+    /// With this text already typed.
+    pub fn with_filter(mut self, text: &str) -> Picker {
+        self.filter_text = text.chars().take(LONGEST).collect();
+        self.update_matches();
+        self
+    }
+
+    #[cfg(test)]
+    pub fn has_matches(&self) -> bool {
+        !self.matches.is_empty()
     }
 
     pub fn topic(&self) -> Topic {
@@ -151,6 +171,11 @@ impl Picker {
                 let at = if key.code == KeyCode::Home { 0 } else { last };
                 self.selection = ListSelection::at(at);
                 return self.selected_action();
+            }
+            KeyCode::Delete if self.topic == Topic::Setting => {
+                return self
+                    .value()
+                    .map_or(ModalAction::Stay, |value| self.action(PickerAction::Reset(value)));
             }
             KeyCode::Backspace => {
                 self.filter_text.pop();
@@ -234,15 +259,23 @@ impl Picker {
 
     /// Rows whose descriptions are searched too, and which have more to show.
     fn has_details(&self) -> bool {
-        matches!(self.topic, Topic::Session | Topic::Turn | Topic::Model | Topic::Provider)
+        matches!(
+            self.topic,
+            Topic::Session | Topic::Turn | Topic::Model | Topic::Provider | Topic::Setting
+        )
     }
 
     pub fn height(&self, screen: Rect) -> u16 {
         let rows =
             u16::try_from(self.rows.len().clamp(1, ROWS.max(usize::from(screen.height) / 2)))
                 .unwrap_or(1);
-        let sample = u16::from(matches!(self.topic, Topic::Theme | Topic::Session));
+        let sample = u16::from(self.has_sample());
         (rows + FRAME + sample).min(screen.height)
+    }
+
+    /// A row below the list tells more of the selected one.
+    fn has_sample(&self) -> bool {
+        matches!(self.topic, Topic::Theme | Topic::Session | Topic::Setting)
     }
 
     fn area(&self, screen: Rect) -> Rect {
@@ -255,13 +288,11 @@ impl Picker {
         let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(FRAME), ..area };
         // A short list has a row for it; a long one on a low screen would lose one of its own.
         let has_room = rows.height > 3 || usize::from(rows.height) > self.rows.len().max(1);
-        match self.topic {
-            Topic::Theme | Topic::Session if has_room && rows.height > 1 => {
-                let height = rows.height - 1;
-                (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
-            }
-            _ => (rows, None),
+        if !self.has_sample() || !has_room || rows.height < 2 {
+            return (rows, None);
         }
+        let height = rows.height - 1;
+        (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
     }
 
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
@@ -286,6 +317,9 @@ impl Picker {
                 let line = Line::styled(text, pen.theme.warn);
                 draw::line(foot, buf, 2, foot.width.into(), &line);
             }
+            None if self.topic == Topic::Setting => {
+                status::draw_hints(foot, buf, pen, SETTING_HINTS);
+            }
             None => status::draw_hints(foot, buf, pen, HINTS),
         }
         draw::panel(area, buf, pen.theme, pen.theme.bar.input);
@@ -294,17 +328,23 @@ impl Picker {
 
     /// The last message of the selected conversation.
     fn preview(&self, area: Rect, pen: &DrawContext<'_>) -> Line<'static> {
-        let more = self.selected_row().map(|row| text::single_line(&row.details));
-        let last = more.filter(|more| !more.is_empty());
-        let last = last.map(|text| words::SESSION_LAST.with("text", text).text(pen.lang));
+        let more = self.selected_row().map(|row| match &row.more {
+            Some(more) => more.text(pen.lang),
+            None if row.details.is_empty() => String::new(),
+            None => words::SESSION_LAST.with("text", row.details.as_str()).text(pen.lang),
+        });
+        let more = text::single_line(&more.unwrap_or_default());
         let room = usize::from(area.width).saturating_sub(3);
-        Line::styled(text::elide_end(&last.unwrap_or_default(), room), pen.theme.dim)
+        Line::styled(text::elide_end(&more, room), pen.theme.dim)
     }
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule = HorizontalRule::edge(pen.theme)
-            .left(Span::styled(self.topic.title().text(pen.lang), bold));
+        let title = match self.heading.as_str() {
+            "" => self.topic.title().text(pen.lang).to_owned(),
+            heading => text::single_line(heading),
+        };
+        let mut rule = HorizontalRule::edge(pen.theme).left(Span::styled(title, bold));
         if !self.matches.is_empty() {
             let more = (self.unlisted_count > 0)
                 .then(|| words::CHOOSE_MORE.with("n", self.unlisted_count).text(pen.lang));
@@ -390,6 +430,7 @@ impl Topic {
             Topic::RewindParts { .. } => words::CHOOSE_REWIND,
             Topic::NotePlace => words::CHOOSE_NOTE,
             Topic::UnsavedConversation => words::LEAVE_TITLE,
+            Topic::Setting | Topic::SettingValue => words::CHOOSE_SETTING,
         }
     }
 
@@ -409,6 +450,7 @@ impl Topic {
             Topic::Theme | Topic::Model | Topic::FirstModel | Topic::Effort | Topic::Bot => {
                 words::MODELS_ASKED
             }
+            Topic::Setting | Topic::SettingValue => words::SETTINGS_ASKED,
             Topic::Session
             | Topic::Turn
             | Topic::RewindParts { .. }
@@ -437,6 +479,13 @@ fn swatch(pen: &DrawContext<'_>) -> Line<'static> {
 
 const HINTS: &[status::KeyHint] = &[
     status::KeyHint::bound(KeyContext::Palette, KeyAction::Accept, words::HINT_PICK),
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Close, words::HINT_BACK),
+    status::KeyHint::pair(KeyContext::Palette, words::HINT_MOVE),
+];
+
+const SETTING_HINTS: &[status::KeyHint] = &[
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Accept, words::HINT_PICK_VALUE),
+    status::KeyHint::typed("Delete", words::HINT_RESET),
     status::KeyHint::bound(KeyContext::Palette, KeyAction::Close, words::HINT_BACK),
     status::KeyHint::pair(KeyContext::Palette, words::HINT_MOVE),
 ];

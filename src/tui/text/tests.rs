@@ -32,10 +32,10 @@ fn chinese_breaks_between_characters_but_not_before_a_comma() {
 #[test]
 fn a_long_text_is_shortened_in_the_middle() {
     assert_eq!(elide_middle("src/main.rs", 20), "src/main.rs");
-    assert_eq!(elide_middle("/home/me/project/src/main.rs", 16), "/home/m...ain.rs");
+    assert_eq!(elide_middle("/home/me/project/src/main.rs", 16), "/home/me…main.rs");
     assert_eq!(width(&elide_middle("中文中文中文中文中文", 10)), 9);
-    assert_eq!(elide_middle("abcdef", 3), "abc");
-    assert_eq!(elide_end("abcdefgh", 6), "abc...");
+    assert_eq!(elide_middle("abcde…", 3), "abc");
+    assert_eq!(elide_end("abcdefgh", 6), "abcde…");
 }
 
 #[test]

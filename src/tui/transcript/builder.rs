@@ -1,9 +1,10 @@
 //! Turns events into blocks. Knows nothing of columns.
 
 use super::block::{AnswerBlock, AnswerState, Block, BlockBody};
-use super::step::{Fold, StepBlock, StepState, StepSummary};
+use super::step::{Fold, StepBlock, StepState};
 use super::step_groups;
 use super::step_run::StepRun;
+use super::step_summary::StepSummary;
 use super::text::{BlockText, TextSyntax};
 use super::time::ArrivalTime;
 use crate::text;
@@ -121,6 +122,7 @@ impl TranscriptBuilder {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
+            | Event::Settings { .. }
             | Event::Catalogue(_)
             | Event::Compacting
             | Event::Closed => {}

@@ -444,7 +444,8 @@ impl DiffShape {
         let colors = match side {
             Side::New => colors[0],
             Side::Old if line.kind == DiffLineKind::Removed => colors[1],
-            Side::Old => None,
+            // A line of context is the same in the new text.
+            Side::Old => colors[0],
         };
         let para = self.paragraph(line, colors, paper).with_tabs_expanded();
         let rows = para.rows(width.saturating_sub(self.digits).max(1), Break::Columns);

@@ -168,6 +168,11 @@ impl Excerpt {
         self.head.text.is_empty() && self.binary.is_none()
     }
 
+    /// The number of its lines.
+    pub fn line_count(&self) -> usize {
+        self.head.lines().count() + self.left_out + self.tail.lines().count()
+    }
+
     /// All that is kept, or its two ends in about `most` rows at most.
     pub fn layout(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         if let Some(bytes) = self.binary {
@@ -209,6 +214,40 @@ impl Excerpt {
     }
 }
 
+/// Findings, one row each: what begins a line is one, and what is indented belongs to it.
+pub(super) fn finding_rows(lines: &[String], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let found = Excerpt::from_output(&lines.join("\n"));
+    let mut rows = Vec::new();
+    for line in found.head.lines() {
+        let mut row = one_row(line, paper);
+        if !line.text.starts_with(' ') {
+            set_plain(&mut row, paper);
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// Output that matters has the colour of text where its program gave it none.
+fn set_plain(row: &mut StyledRow, paper: &LayoutContext<'_>) {
+    let plain = |span: &&mut Span<'_>| span.style == paper.theme.dim;
+    row.line.spans.iter_mut().skip(1).filter(plain).for_each(|span| {
+        span.style = paper.theme.text;
+    });
+}
+
+/// Ends a row at the right edge with how many lines there are besides.
+pub(super) fn add_more(rows: &mut [StyledRow], others: usize, paper: &LayoutContext<'_>) {
+    let Some(last) = rows.last_mut().filter(|_| others > 0) else { return };
+    let say = screen::MORE_LINES.with("n", time::group_digits(others as u64));
+    let say = paper.localize(&say.with("steps", paper.steps_key));
+    let taken = last.width() + crate::text::width(&say);
+    if let Some(pad) = paper.prose_width().checked_sub(taken).filter(|pad| *pad >= 3) {
+        last.line.spans.push(Span::styled(" ".repeat(pad), paper.theme.dim));
+        last.line.spans.push(Span::styled(say, paper.theme.dim));
+    }
+}
+
 /// The lines that say why it failed: from the first that names a failure on, else the last ones;
 /// and how many others there are.
 pub(super) fn telling_rows(
@@ -226,21 +265,10 @@ pub(super) fn telling_rows(
     let shown = lines.get(from..(from + most).min(lines.len())).unwrap_or_default();
     let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(*line, paper)).collect();
     if let Some(first) = rows.first_mut().filter(|_| named.is_some()) {
-        let plain = |span: &&mut Span<'_>| span.style == paper.theme.dim;
-        first.line.spans.iter_mut().skip(1).filter(plain).for_each(|span| {
-            span.style = paper.theme.text;
-        });
+        set_plain(first, paper);
     }
     let left_out: usize = outputs.iter().map(|output| output.left_out).sum();
-    let others = left_out + lines.len() - shown.len();
-    if let Some(last) = rows.last_mut().filter(|_| others > 0) {
-        let say = screen::MORE_LINES.with("n", time::group_digits(others as u64));
-        let say = say.with("steps", paper.steps_key);
-        let say = format!("   {}", paper.localize(&say));
-        if last.width() + crate::text::width(&say) <= paper.prose_width() {
-            last.line.spans.push(Span::styled(say, paper.theme.dim));
-        }
-    }
+    add_more(&mut rows, left_out + lines.len() - shown.len(), paper);
     rows
 }
 

@@ -4,6 +4,7 @@
 use ratatui::style::Modifier;
 
 use super::paragraph::{LayoutContext, StyledRow, layout_labelled, layout_sentence};
+use crate::symbols::{DOING, DONE, WAITING};
 use avocet_core::i18n::{plural, screen};
 use avocet_core::protocol::{PlanItem, PlanState};
 
@@ -15,11 +16,11 @@ pub(super) fn layout(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<Style
     let mut rows = layout_sentence(&head, theme.dim, paper);
     for item in items {
         let (sign, style) = match item.state {
-            PlanState::Pending => ("[ ] ", theme.text),
-            PlanState::Doing => ("[>] ", theme.accent.add_modifier(Modifier::BOLD)),
-            PlanState::Done => ("[x] ", theme.dim),
+            PlanState::Pending => (WAITING, theme.text),
+            PlanState::Doing => (DOING, theme.accent.add_modifier(Modifier::BOLD)),
+            PlanState::Done => (DONE, theme.dim),
         };
-        rows.extend(layout_labelled(sign, 4, &item.text, style, paper));
+        rows.extend(layout_labelled(&format!("{sign} "), 2, &item.text, style, paper));
     }
     rows
 }

@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::paragraph::StyledRow;
+use crate::symbols::BULLET;
 use crate::text;
 
 /// One line of the source, as far as it is shown.
@@ -57,7 +59,11 @@ pub(super) fn join_rows(rows: &[StyledRow]) -> Vec<SourceLine> {
 
 /// The text of a row.
 fn row_text(strip: &StyledRow) -> String {
-    strip.line.spans.iter().map(|span| span.content.as_ref()).collect()
+    let content = |span: &Span<'static>| match &*span.content {
+        BULLET => "- ".to_owned(),
+        text => text.to_owned(),
+    };
+    strip.line.spans.iter().map(content).collect()
 }
 
 impl SourceLine {

@@ -3,28 +3,21 @@
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use serde_json::Value;
 
-use super::diff_view::{DiffForm, DiffView, diff_width, language_of};
+use super::diff_view::{DiffForm, DiffView};
 use super::highlight::{HighlightCache, Snippet};
-use super::output::{Excerpt, Tail, telling_rows};
-use super::paragraph::{
-    Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence, with_prefix,
-};
+use super::output::Tail;
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, layout_labelled, with_prefix};
 use super::step_run::{self, StepRun};
+use super::step_summary::{CHANGE_ROWS, StepSummary, outcome_texts};
 use super::time;
 use crate::symbols::{DOING, DONE, FAILED};
 use crate::text;
 use crate::theme::Theme;
 use avocet_core::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, exec, screen};
-use avocet_core::protocol::{
-    Change, Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin,
-};
-use avocet_safety::sanitize::{TextSource, clean, is_binary};
+use avocet_core::i18n::{LocalizedText, Phrase, common, exec, screen};
+use avocet_core::protocol::{Outcome, Risk, StepAction, Tier, TurnOrigin};
 
-/// Rows of a failed step's output while it is folded.
-const FAILURE: usize = 4;
 /// Rows of the user's answer to a question of the model.
 const ANSWER: usize = 2;
 /// Columns of the rule that let it run.
@@ -33,13 +26,6 @@ const BY_RULE: usize = 48;
 const TYPED: usize = 40;
 /// The facts at the right leave the command at least this many columns.
 const COMMAND: usize = 24;
-/// The counts that `parsed` may contain, with their singular and plural sentences.
-const COUNTS: &[(&str, Phrase, Phrase)] = &[
-    ("search_matches", screen::COUNT_MATCH, screen::COUNT_MATCHES),
-    ("file_list", screen::COUNT_ENTRY, screen::COUNT_ENTRIES),
-    ("git_log", screen::COUNT_COMMIT, screen::COUNT_COMMITS),
-    ("diagnostics", screen::COUNT_PROBLEM, screen::COUNT_PROBLEMS),
-];
 
 /// Whether a block is folded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,128 +58,6 @@ pub(super) enum StepState {
     Done(Box<StepSummary>),
     /// The turn ended without a result for it.
     Abandoned,
-}
-
-/// The part of an observation that is kept.
-#[derive(Debug)]
-pub(super) struct StepSummary {
-    /// As the commands for it name it: 12 for `cmd_012`.
-    number: u64,
-    cwd: String,
-    exit_code: Option<i32>,
-    duration_ms: u64,
-    stdout: Excerpt,
-    stderr: Excerpt,
-    truncated: bool,
-    /// What it found, and how many that are.
-    count: Option<(usize, LocalizedText)>,
-    /// The first findings of a check, one per line.
-    diagnostics: Vec<String>,
-    outcome: Outcome,
-    note: Option<LocalizedText>,
-    change: Option<ChangeExcerpt>,
-}
-
-/// The part of a change that is kept.
-#[derive(Debug)]
-struct ChangeExcerpt {
-    added: usize,
-    removed: usize,
-    /// The word for the language of the file.
-    language: String,
-    diff: String,
-    left_out: usize,
-    /// Whether the new and the old text have lines.
-    sides: [bool; 2],
-}
-
-/// Lines of a change that are kept, and rows of it that are shown while the step is folded.
-const CHANGE_LINES: usize = 400;
-const CHANGE_ROWS: usize = 12;
-
-impl ChangeExcerpt {
-    fn new(change: &Change) -> ChangeExcerpt {
-        let text = clean(&change.diff, TextSource::Command);
-        let diff: String = text.split_inclusive('\n').take(CHANGE_LINES).collect();
-        ChangeExcerpt {
-            added: change.added,
-            removed: change.removed,
-            language: language_of(&change.path).to_owned(),
-            left_out: text.lines().count().saturating_sub(CHANGE_LINES),
-            sides: DiffView::new(&diff, "", DiffForm::Change, 80, &Theme::default()).sides(),
-            diff,
-        }
-    }
-
-    fn view(&self, paper: &LayoutContext<'_>) -> DiffView {
-        DiffView::new(&self.diff, "", DiffForm::Change, diff_width(paper), paper.theme)
-    }
-
-    /// At most `most` rows, and how many more there are.
-    fn layout(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let view = self.view(paper);
-        let most = if view.height() <= most.saturating_add(1) { usize::MAX } else { most };
-        let mut rows = view.layout(0..most, paper);
-        let hidden = view.height().saturating_sub(most) + self.left_out;
-        if hidden > 0 {
-            let word =
-                if most == usize::MAX { screen::OUTPUT_LEFT_OUT } else { screen::MORE_LINES };
-            let say = word.with("n", time::group_digits(hidden as u64));
-            let say = say.with("steps", paper.steps_key);
-            rows.extend(layout_note(&paper.localize(&say), paper));
-        }
-        rows
-    }
-}
-
-impl StepSummary {
-    pub fn new(seen: &Observation) -> StepSummary {
-        let count = seen.parsed.as_ref().and_then(|parsed| {
-            if parsed.kind == "test_summary" {
-                return Some((parsed.total, test_summary(parsed)));
-            }
-            let (_, one, many) = COUNTS.iter().find(|(kind, ..)| *kind == parsed.kind)?;
-            let say = match parsed.total {
-                1 => LocalizedText::from(*one),
-                n => many.with("n", time::group_digits(n as u64)),
-            };
-            Some((parsed.total, say))
-        });
-        // The model reads a fault of a tool as error output; the user reads the note.
-        let is_note = seen.note.as_ref().is_some_and(|note| note.text(Lang::En) == seen.stderr);
-        let stderr = if is_note { "" } else { seen.stderr.as_str() };
-        // Of two streams one may be text and the other not.
-        let is_text = !is_note && !is_binary(&seen.stdout) && !is_binary(stderr);
-        let merged = is_text.then(|| seen.merged_output()).flatten();
-        let stderr = if merged.is_some() { "" } else { stderr };
-        StepSummary {
-            number: step_number(&seen.step.id),
-            cwd: seen.cwd.clone(),
-            exit_code: seen.shown_exit_code(),
-            duration_ms: seen.duration_ms,
-            stdout: Excerpt::from_output(merged.as_deref().unwrap_or(&seen.stdout)),
-            stderr: Excerpt::from_output(stderr),
-            truncated: seen.truncated,
-            count,
-            diagnostics: seen.parsed.as_ref().map(diagnostics).unwrap_or_default(),
-            outcome: seen.outcome,
-            note: seen.note.clone(),
-            change: seen.change.as_ref().map(ChangeExcerpt::new),
-        }
-    }
-
-    fn ran(&self) -> bool {
-        matches!(self.outcome, Outcome::Ran | Outcome::Edited)
-    }
-
-    /// It was skipped because of an earlier step.
-    fn was_skipped(&self) -> bool {
-        self.note.as_ref().is_some_and(|note| matches!(note.phrase(), SKIPPED | CANCELLED))
-    }
-
-    fn succeeded(&self) -> bool {
-        self.ran() && self.exit_code == Some(0)
-    }
 }
 
 impl StepBlock {
@@ -231,7 +95,7 @@ impl StepBlock {
     /// What it did, or why it failed, is below its row.
     pub fn has_rows_below(&self, fold: Fold) -> bool {
         let StepState::Done(done) = &self.state else { return self.is_open(fold) };
-        let is_told = done.change.is_some() || (done.ran() && !done.succeeded());
+        let is_told = done.change.is_some() || done.has_failures() || done.commit.is_some();
         self.is_open(fold) || (fold != Fold::Closed && is_told)
     }
 
@@ -251,7 +115,8 @@ impl StepBlock {
             StepState::AwaitingUser => ("?", theme.warn),
             StepState::Running(_) => (DOING, theme.accent),
             StepState::Abandoned => ("-", theme.dim),
-            StepState::Done(done) if done.succeeded() => (DONE, theme.ok),
+            StepState::Done(done) if done.job().is_some() => (DOING, theme.accent),
+            StepState::Done(done) if done.succeeded() && !done.has_failures() => (DONE, theme.ok),
             StepState::Done(done) => match done.outcome {
                 Outcome::Ran
                 | Outcome::Edited
@@ -357,6 +222,7 @@ impl StepBlock {
             StepState::Running(_) => time = Some(paper.elapsed_ms),
             StepState::Done(done) => {
                 facts.extend(outcome_texts(done, paper));
+                facts.extend(done.job().map(|job| (paper.localize(&job), theme.dim)));
                 time = (done.duration_ms > 0 || done.ran()).then_some(done.duration_ms);
             }
         }
@@ -406,6 +272,9 @@ impl StepBlock {
         highlights: &HighlightCache,
     ) -> Option<Snippet> {
         let StepState::Done(done) = &self.state else { return None };
+        if let Some(read) = done.read.as_ref().filter(|_| self.is_open(fold)) {
+            return read.unhighlighted(at, highlights);
+        }
         let change = done.change.as_ref().filter(|_| fold != Fold::Closed)?;
         let known = [0, 1].map(|nth| highlights.get((at.0, at.1, nth)).is_some());
         if change.sides.iter().zip(known).all(|(has_lines, known)| known || !has_lines) {
@@ -424,7 +293,14 @@ impl StepBlock {
         {
             rows.extend(layout_note(&paper.localize(why), paper));
         }
-        if let Some(say) = done.note.as_ref().and_then(user_note) {
+        rows.extend(done.ways_out.iter().flat_map(|way| layout_note(&paper.localize(way), paper)));
+        if let Some(commit) = &done.commit {
+            let room = paper.prose_width().saturating_sub(2).max(1);
+            rows.extend(layout_note(&text::elide_end(commit, room), paper));
+        }
+        // A row says it all of a job, and git tidies up behind a commit.
+        let is_quiet = done.job().is_some() || (done.commit.is_some() && done.succeeded());
+        if let Some(say) = done.note.as_ref().filter(|_| !is_quiet).and_then(user_note) {
             rows.extend(layout_note(&paper.localize(&say), paper));
         }
         if let Some(change) = &done.change {
@@ -433,12 +309,7 @@ impl StepBlock {
         if self.work.tool() == "ask" && done.succeeded() {
             rows.extend(done.stdout.last(ANSWER, paper));
         }
-        if done.ran() && !done.succeeded() && !done.diagnostics.is_empty() {
-            let found = Excerpt::from_output(&done.diagnostics.join("\n"));
-            rows.extend(found.last(FAILURE, paper));
-        } else if done.ran() && !done.succeeded() {
-            rows.extend(telling_rows([&done.stdout, &done.stderr], FAILURE, paper));
-        }
+        rows.extend(done.failure_rows(paper));
         rows
     }
 
@@ -462,7 +333,8 @@ impl StepBlock {
         if let Some(code) = done.exit_code.filter(|code| *code != 0) {
             pair(screen::STEP_EXIT_LABEL, code.to_string());
         }
-        if let Some(say) = done.note.as_ref().and_then(user_note) {
+        let notes = [done.ways_out.clone(), done.note.as_ref().and_then(user_note)];
+        for say in notes.into_iter().flatten() {
             pair(screen::STEP_NOTE, paper.localize(&say));
         }
         if let Some(change) = &done.change {
@@ -471,91 +343,6 @@ impl StepBlock {
         rows.extend(done.output(usize::MAX, paper));
         rows
     }
-}
-
-/// How many tests ran, and how many of them failed.
-fn test_summary(parsed: &ParsedOutput) -> LocalizedText {
-    let n = time::group_digits(parsed.total as u64);
-    match parsed.items.first().and_then(|counts| counts["failed"].as_u64()) {
-        Some(failed @ 1..) => {
-            screen::COUNT_FAILED.with("failed", time::group_digits(failed)).with("n", n)
-        }
-        _ => screen::COUNT_TESTS.with("n", n),
-    }
-}
-
-/// The first findings of a check, errors first: `src/a.rs:3:5 error: …`.
-fn diagnostics(parsed: &ParsedOutput) -> Vec<String> {
-    if parsed.kind != "diagnostics" {
-        return Vec::new();
-    }
-    let is_error = |item: &&Value| item["severity"].as_str() == Some("error");
-    let line = |item: &Value| {
-        let text = |name: &str| item[name].as_str().unwrap_or_default();
-        let number = |name: &str| item[name].as_u64().map(|n| format!(":{n}")).unwrap_or_default();
-        let at = match text("file") {
-            "" => String::new(),
-            file => format!("{file}{}{} ", number("line"), number("col")),
-        };
-        let message = text("message").lines().next().unwrap_or_default();
-        format!("{at}{}: {message}", text("severity"))
-    };
-    let (errors, others): (Vec<&Value>, Vec<&Value>) = parsed.items.iter().partition(is_error);
-    errors.into_iter().chain(others).take(FAILURE).map(line).collect()
-}
-
-impl StepSummary {
-    /// Its output, with the names of the streams where there are two.
-    fn output(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let mut rows = self.stdout.layout(most, paper);
-        if !self.stderr.is_empty() {
-            rows.extend(layout_sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
-            rows.extend(self.stderr.layout(most, paper));
-        }
-        if self.truncated || self.stdout.is_cut() || self.stderr.is_cut() {
-            let more = screen::STEP_TRUNCATED.with("n", self.number);
-            rows.extend(layout_sentence(&more, paper.theme.dim, paper));
-        }
-        rows
-    }
-}
-
-fn step_number(id: &str) -> u64 {
-    id.rsplit('_').next().and_then(|number| number.parse().ok()).unwrap_or(0)
-}
-
-/// What to say about its outcome; nothing for a plain success.
-fn outcome_texts(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)> {
-    let theme = paper.theme;
-    let mut facts = Vec::new();
-    let word = match done.outcome {
-        Outcome::Ran => None,
-        Outcome::Declined => Some((screen::STEP_DECLINED, theme.text)),
-        Outcome::Refused => Some((screen::STEP_REFUSED, theme.danger)),
-        Outcome::TimedOut => Some((screen::STEP_TIMED_OUT, theme.danger)),
-        Outcome::Cancelled if done.was_skipped() => Some((screen::STEP_NOT_RUN, theme.text)),
-        Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
-        Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
-        Outcome::Interrupted => Some((common::INTERRUPTED, theme.danger)),
-        Outcome::NotStarted => Some((screen::STEP_NOT_STARTED, theme.danger)),
-    };
-    facts.extend(word.map(|(word, style)| (paper.phrase(word).to_owned(), style)));
-    match done.exit_code {
-        Some(0) => {}
-        Some(code) => {
-            let say = screen::STEP_EXIT.with("code", code);
-            facts.push((say.text(paper.lang), theme.danger));
-        }
-        None if done.ran() => facts.push((paper.phrase(screen::STEP_KILLED).into(), theme.danger)),
-        None => {}
-    }
-    if let Some(change) = &done.change {
-        facts.push((format!("+{} -{}", change.added, change.removed), theme.dim));
-    }
-    if let Some((_, count)) = &done.count {
-        facts.push((count.text(paper.lang), theme.dim));
-    }
-    facts
 }
 
 /// Notes are written for the model: the user does not need to read their own answer, or what the
@@ -570,7 +357,7 @@ fn user_note(note: &LocalizedText) -> Option<LocalizedText> {
     }
 }
 
-fn layout_note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+pub(super) fn layout_note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let para = Paragraph::styled(text, paper.theme.dim).with_tabs_expanded();
     let indent = [Span::raw("  ")];
     let rows = para.rows(paper.prose_width().saturating_sub(2).max(1), Break::Words);

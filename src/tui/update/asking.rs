@@ -109,6 +109,7 @@ pub(super) fn handle_paste(
             | ModalAction::Close
             | ModalAction::Picked(..)
             | ModalAction::KeyEntered(_)
+            | ModalAction::SettingEntered(_)
             | ModalAction::Undecided
             | ModalAction::Unhandled => Vec::new(),
         };
@@ -182,8 +183,11 @@ fn handle_question_key(
             state.guard.ignore(ignored, key, at);
             Vec::new()
         }
-        // No question has a field for a key.
-        ModalAction::Stay | ModalAction::Undecided | ModalAction::KeyEntered(_) => Vec::new(),
+        // No question has a field for a key or a setting.
+        ModalAction::Stay
+        | ModalAction::Undecided
+        | ModalAction::KeyEntered(_)
+        | ModalAction::SettingEntered(_) => Vec::new(),
         ModalAction::Close => {
             state.modals.pop();
             state.guard.restart(at);

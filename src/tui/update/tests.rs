@@ -15,6 +15,7 @@ use avocet_core::protocol::{
 };
 
 mod asking;
+mod config_editor;
 mod copying;
 mod early_keys;
 mod failures;

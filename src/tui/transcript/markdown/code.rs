@@ -66,7 +66,13 @@ fn on_surface(rows: Vec<StyledRow>, width: usize, theme: &Theme) -> Vec<StyledRo
     rows.into_iter().map(|row| row.filled(columns, theme.surface)).collect()
 }
 
-fn highlighted_line(nth: usize, number: usize, line: &str, paper: &LayoutContext<'_>) -> Paragraph {
+/// A line of code in its colours, as far as they are known.
+pub(in super::super) fn highlighted_line(
+    nth: usize,
+    number: usize,
+    line: &str,
+    paper: &LayoutContext<'_>,
+) -> Paragraph {
     let plain = paper.theme.markup.block;
     let Some(runs) = paper.highlight(nth).and_then(|paint| paint.runs(number, line)) else {
         return Paragraph::styled(line, plain);

@@ -9,6 +9,7 @@ use super::Code;
 use super::link::{self, Targets};
 use super::split::OPTIONS;
 use super::table::Table;
+use crate::symbols::BULLET;
 use crate::text;
 use avocet_core::i18n::screen;
 use avocet_core::text::with_cjk_strong;
@@ -295,9 +296,9 @@ impl MarkdownLayout<'_> {
                 *number += 1;
                 marker
             }
-            _ => "- ".to_owned(),
+            _ => BULLET.to_owned(),
         };
-        let rest = vec![Span::raw(" ".repeat(marker.len()))];
+        let rest = vec![Span::raw(" ".repeat(text::width(&marker)))];
         self.inset(Some(vec![Span::styled(marker, self.paper.theme.markup.marker)]), rest);
     }
 

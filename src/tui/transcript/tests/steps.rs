@@ -1,7 +1,10 @@
 //! Steps that need no attention take one row, and failures say why.
 
+use super::super::highlight::Highlighter;
 use super::*;
-use avocet_core::protocol::{Ask, AskId, LineRound, Question, Requires, StepQuestion};
+use avocet_core::protocol::{
+    Ask, AskId, LineRound, ParsedOutput, Question, Requires, StepQuestion,
+};
 
 fn tool(id: &str, name: &str, path: &str) -> Step {
     let input = serde_json::json!({ "path": path });
@@ -158,4 +161,177 @@ fn the_answer_to_a_question_of_the_model_stands_below_it() {
     screen.apply_all([turn_started("t"), step_finished(seen)]);
     let text = screen.text();
     assert!(text.contains("Asked Which database?") && text.contains("Postgres: many"), "{text}");
+}
+
+fn tested(program: &str, args: &[&str], parsed: serde_json::Value) -> Observation {
+    let items = parsed.as_array().cloned().expect("a list");
+    let kind = "test_summary".to_owned();
+    let parsed = Some(ParsedOutput { kind, total: 3, items });
+    let step = step("1", program, args);
+    let (exit_code, stdout) = (Some(1), "some\nlines\nof output\nerror: in it\nand\nmore\n".into());
+    Observation { exit_code, stdout, parsed, ..observation(step, Tier::L1, Outcome::Ran) }
+}
+
+#[test]
+fn a_failing_test_is_shown_by_its_name_and_its_place() {
+    let counts = serde_json::json!({ "passed": 2, "failed": 1, "skipped": 0 });
+    let failure = |name: &str, file: &str, message: &str| serde_json::json!({ "failed": name, "file": file, "line": 6, "message": message });
+    let cases = [
+        (
+            vec![failure(
+                "formats two digits",
+                "/home/ana/avocet/price.test.js",
+                "'1.5' !== '1.50'",
+            )],
+            vec!["formats two digits  price.test.js:6", "  '1.5' !== '1.50'", "+4 lines  Ctrl-O"],
+        ),
+        (
+            vec![failure("src/a.test.ts > sums > adds", "src/a.test.ts", "")],
+            vec!["sums > adds  src/a.test.ts:6", "error: in it"],
+        ),
+        (
+            vec![failure("one", "a_test.go", "got 1"), failure("two", "a_test.go", "got 2")],
+            vec!["one  a_test.go:6  got 1", "two  a_test.go:6  got 2"],
+        ),
+    ];
+    for (failures, expected) in cases {
+        let items = std::iter::once(counts.clone()).chain(failures).collect();
+        let mut screen = Screen::new(100, 30);
+        let seen = tested("npm", &["test"], items);
+        screen.apply_all([turn_started("t"), step_finished(seen)]);
+        let text = screen.text();
+        assert!(text.contains("1 of 3 tests failed"), "{text}");
+        for part in expected {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+    // A line that shows only the end of the output exits with the code of `tail`.
+    let items = serde_json::json!([counts, failure("pads", "price.js", "no")]);
+    let seen =
+        Observation { exit_code: Some(0), ..tested("bash", &["-lc", "npm test | tail"], items) };
+    let mut screen = Screen::new(100, 30);
+    screen.apply_all([turn_started("t"), step_finished(seen)]);
+    let text = screen.text();
+    assert!(text.contains("✗ bash") && text.contains("pads  price.js:6"), "{text}");
+}
+
+#[test]
+fn a_commit_is_shown_by_its_own_line() {
+    let out = "[main 4b40020] Round prices\n 3 files changed, 12 insertions(+), 2 deletions(-)\n create mode 100644 a\n";
+    for (program, args) in [
+        ("git", vec!["commit", "-m", "Round prices"]),
+        ("bash", vec!["-lc", "git add -A && git commit -m 'Round prices'"]),
+    ] {
+        let note = avocet_core::i18n::exec::LEFT_RUNNING.with("names", "git maintenance");
+        let seen = Observation {
+            exit_code: Some(0),
+            stdout: out.into(),
+            note: Some(note),
+            ..observation(step("1", program, &args), Tier::L1, Outcome::Ran)
+        };
+        let mut screen = Screen::new(100, 30);
+        screen.apply_all([turn_started("t"), step_finished(seen)]);
+        let text = screen.text();
+        assert!(
+            text.contains("  [main 4b40020] Round prices, 3 files changed, 12 insert"),
+            "{text}"
+        );
+        assert!(!text.contains("maintenance") && !text.contains("create mode"), "{text}");
+    }
+    let mut screen = Screen::new(100, 30);
+    let out = "[x] [main] 4b40020 no\n[INFO] done\n";
+    screen.apply_all([turn_started("t"), step_ran(step("1", "git", &["status"]), 0, out, "")]);
+    assert!(!screen.text().contains("[INFO]"), "{}", screen.text());
+}
+
+#[test]
+fn a_step_in_the_background_is_one_row() {
+    let seen = Observation {
+        note: Some(avocet_core::i18n::session::JOB_STARTED.with("id", 2)),
+        stdout: "listening\n".into(),
+        ..observation(step("1", "npm", &["run", "dev"]), Tier::L1, Outcome::Ran)
+    };
+    let requires = Requires { background: true, ..Requires::default() };
+    let seen = Observation { step: Step { requires, ..seen.step.clone() }, ..seen };
+    let mut screen = Screen::new(100, 30);
+    screen.apply_all([turn_started("t"), step_finished(seen)]);
+    let text = screen.text();
+    let rows: Vec<&str> = text.lines().skip(2).collect();
+    assert_eq!(rows.len(), 1, "{text}");
+    assert!(rows[0].starts_with("▸ npm run dev") && rows[0].contains("job 2"), "{text}");
+    screen.transcript.toggle_steps();
+    assert!(screen.text().contains("`/jobs stop 2` ends"), "{}", screen.text());
+}
+
+#[test]
+fn what_a_step_read_is_shown_as_code_with_its_numbers() {
+    let seen = Observation {
+        exit_code: Some(0),
+        stdout: "7\tfn main() {\n8\t    // \tdone\n9\t}\n".into(),
+        ..observation(tool("1", "file.read", "src/main.rs"), Tier::L0, Outcome::Ran)
+    };
+    let mut screen = Screen::new(60, 30);
+    screen.apply_all([turn_started("t"), step_finished(seen)]);
+    screen.text();
+    assert!(screen.transcript.next_unhighlighted().is_none(), "folded, it needs no colours");
+    screen.transcript.toggle_steps();
+    let text = screen.text();
+    assert!(text.contains("7  fn main() {") && text.contains("8      //"), "{text}");
+    let snippet = screen.transcript.next_unhighlighted().expect("code without colours");
+    assert_eq!((snippet.language.as_str(), snippet.code.lines().count()), ("rs", 3));
+    screen.transcript.add_highlight(Highlighter::default().highlight(&snippet));
+    let buffer = screen.buffer();
+    let row = (0..30).find(|y| row(&buffer, *y).contains("fn main")).expect("the row");
+    let column = (0..60).find(|x| buffer[(*x, row)].symbol() == "f").expect("the word");
+    assert_ne!(buffer[(column, row)].fg, buffer[(column - 3, row)].fg, "a keyword has a colour");
+    assert!(screen.transcript.next_unhighlighted().is_none());
+}
+
+#[test]
+fn a_refusal_names_the_ways_out() {
+    let refused = |step: Step, rule: &str| {
+        let seen = observation(step, Tier::L2, Outcome::Refused);
+        let risk = Risk { rule: rule.into(), ..seen.risk.clone() };
+        let mut screen = Screen::new(100, 30);
+        screen.apply_all([turn_started("t"), step_finished(Observation { risk, ..seen })]);
+        screen.text()
+    };
+    let text = refused(step("1", "rm", &["-rf", "node_modules"]), "git.reset.hard");
+    assert!(text.contains("type `!rm -rf node_modules`"), "{text}");
+    let text = avocet_core::text::one_line(&text);
+    assert!(text.contains("add `git.reset.hard` to the setting `safety.lift`"), "{text}");
+    let text = refused(step("1", "rm", &["-rf", "node_modules"]), "denied");
+    assert!(text.contains("`!rm -rf") && !text.contains("safety.lift"), "{text}");
+}
+
+#[test]
+fn facts_and_code_end_at_one_edge_on_every_wide_screen() {
+    for width in [120, 200] {
+        let change = avocet_core::protocol::Change {
+            diff: "@@ -1,2 +1,2 @@\n-one\n+two\n three\n".into(),
+            ..avocet_core::protocol::Change::default()
+        };
+        let edit = tool("4", "file.edit", "src/cart.rs");
+        let seen = Observation {
+            exit_code: Some(0),
+            change: Some(change),
+            ..observation(edit, Tier::L1, Outcome::Ran)
+        };
+        let mut screen = Screen::new(width, 30);
+        let out = "a\nb\nc\nd\ne\nf\n";
+        screen.apply_all([
+            turn_started("look"),
+            done(tool("1", "file.read", "src/cart.rs"), Tier::L0),
+            done(tool("3", "file.list", "src"), Tier::L0),
+            step_ran(step("2", "make", &[]), 2, out, ""),
+            step_finished(seen),
+        ]);
+        let rows = screen.rows();
+        let ends: Vec<usize> = rows
+            .iter()
+            .filter(|row| row.ends_with(" s") || row.ends_with("Ctrl-O"))
+            .map(|row| crate::text::width(row))
+            .collect();
+        assert_eq!(ends, [102; 4], "{}", rows.join("\n"));
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::writing::rows_of;
 use super::*;
-use crate::connect::{ConnectRequest, ConnectResult, ProviderOffer, SavedProvider};
+use crate::connect::{ConnectRequest, ConnectResult, ListError, ProviderOffer, SavedProvider};
 use crate::picture::PictureSupport;
 use crate::terminal_caps::TerminalCaps;
 use crate::theme::Depth;
@@ -193,7 +193,7 @@ fn a_provider_is_connected_to_by_its_key_and_one_of_its_models() {
     assert!(!format!("{state:?}").contains("sk-wrong"), "it is in no state that is written down");
     assert_eq!(press(&mut state, "\n"), models(key("sk-wrong")));
     let why = avocet_core::i18n::keys::NOT_SAVED;
-    result(&mut state, ConnectResult::Models(Err(why.into())));
+    result(&mut state, ConnectResult::Models(Err(ListError::WantsKey(why.into()))));
     assert!(state.modals.key_entry_mut().unwrap().note.is_some());
     assert_eq!(press(&mut state, "sk-right\n"), models(key("sk-right")));
     let listed = vec!["small".into(), "large".into()];
