@@ -253,11 +253,7 @@ impl Block {
                     .with("wait", time::duration_text(*wait_ms))
                     .with("attempt", *attempt)
                     .with("of", *of);
-                // The line over the input counts down: a long reason takes no more than a row here.
-                let (said, why) = (paper.localize(&say), paper.localize(why));
-                let fits = text::width(&said) <= paper.prose_width();
-                let said = text::elide_words(if fits { &said } else { &why }, paper.prose_width());
-                vec![Line::styled(said, theme.warn).into()]
+                layout_sentence(&say, theme.warn, paper)
             }
             BlockBody::Repair { fault } => {
                 layout_sentence(&screen::REPAIRING.with("fault", fault.clone()), theme.dim, paper)
