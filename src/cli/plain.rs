@@ -550,16 +550,12 @@ impl PlainSession {
     }
 
     fn refusal_line(&self, observation: &Observation) -> PlainEffect {
-        let why = observation
-            .risk
-            .main_reason()
-            .cloned()
-            .unwrap_or_else(|| avocet_core::i18n::cli::NO_REASON.into());
+        let why = observation.risk.main_reason().cloned();
+        let why = why.unwrap_or_else(|| avocet_core::i18n::cli::NO_REASON.into());
         self.say(w::REFUSED.with("step", observation.step.work.command_line()).with("why", why))
     }
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
-        // Before the choices, why the step asks.
         self.leaving = None;
         let asked = PlainQuestion::new(ask, self.lang);
         let effects = self.lines_and_prompt(asked.lines());

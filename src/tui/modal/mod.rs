@@ -41,6 +41,7 @@ mod rows;
 mod scroll;
 mod shell;
 mod step_details;
+mod subject;
 mod template_commands;
 mod trust;
 
