@@ -559,7 +559,6 @@ impl PlainSession {
     }
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
-        // Before the choices, why the step asks.
         self.leaving = None;
         let asked = PlainQuestion::new(ask, self.lang);
         let effects = self.lines_and_prompt(asked.lines());

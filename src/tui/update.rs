@@ -3,7 +3,6 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-use super::clipboard::PastedResult;
 use super::composer::pasted_image_path;
 use super::connecting;
 use super::event::{ScreenEffect, ScreenInput, TimedInput};
@@ -72,7 +71,7 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
             Vec::new()
         }
         ScreenInput::Connect(result) => connecting::apply_result(state, *result),
-        ScreenInput::ImagePasted(pasted) => paste_image(state, *pasted, at),
+        ScreenInput::ImagePasted(pasted) => pictures::paste_image(state, *pasted, at),
         ScreenInput::Copied(copied) => show_message(state, copied.message(), at),
         ScreenInput::FocusGained => set_window_focus(state, WindowFocus::Focused),
         ScreenInput::FocusLost => set_window_focus(state, WindowFocus::Unfocused),
@@ -99,17 +98,6 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     effects.extend(state.palette.take_opened().then_some(ScreenEffect::RefreshExtensions));
     effects.extend(title::refresh(state));
     effects
-}
-
-fn paste_image(state: &mut State, pasted: PastedResult, at: Millis) -> Vec<ScreenEffect> {
-    match pasted {
-        Ok(image) => {
-            state.composer.paste_image(image, state.appearance.lang);
-            input_changed(state);
-            Vec::new()
-        }
-        Err(why) => show_message(state, why, at),
-    }
 }
 
 /// Shows a temporary message over the input.

@@ -5,8 +5,9 @@ use ratatui::text::{Line, Span};
 
 use super::dialog_frame::MEASURE;
 use crate::draw::DrawContext;
+use crate::guard::FocusNotice;
 use crate::keys::{KeyAction, KeyContext};
-use crate::status::KeyHint;
+use crate::status::{HintKey, KeyHint, hint_line};
 use crate::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::text;
 use avocet_core::i18n::{LocalizedText, Phrase, common, prompt, screen as words};
@@ -230,6 +231,31 @@ pub fn letters() -> Vec<(char, LocalizedText)> {
         .collect()
 }
 
+/// Where keys go, when that is not here.
+pub fn listening_text(listening: FocusNotice) -> Option<Phrase> {
+    match listening {
+        FocusNotice::Waiting => Some(words::QUESTION_NOT_YET),
+        FocusNotice::Draft => Some(words::QUESTION_TO_DRAFT),
+        FocusNotice::Question | FocusNotice::QuestionWithDraft => None,
+    }
+}
+
+/// The active keys, and the way back to a waiting draft.
+pub fn with_draft(
+    hints: &[KeyHint],
+    listening: FocusNotice,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Line<'static> {
+    if listening != FocusNotice::QuestionWithDraft {
+        return hint_line(hints, pen, width);
+    }
+    let back = [KeyHint::typed("Tab", words::HINT_TO_DRAFT)];
+    let closes = HintKey::Bound(KeyContext::Question, KeyAction::Close);
+    let others = hints.iter().filter(|hint| hint.key != closes).copied();
+    hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), pen, width)
+}
+
 const fn selects() -> KeyHint {
     KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_CHOOSE)
 }
@@ -262,3 +288,27 @@ const TYPED_HIGH_RISK: &[KeyHint] = &[EDIT, NO];
 const OTHER: &[KeyHint] = &[selects(), NO, HELP];
 const TRUSTING: &[KeyHint] = &[selects(), closes(words::HINT_AS_IT_IS), MOVE, HELP];
 const PAUSING: &[KeyHint] = &[selects(), closes(common::STOP_HERE), MOVE, SCROLL];
+/// Below the field of an edit.
+pub const EDITING: &[KeyHint] = &[
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_RUN_THIS),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
+];
+/// Below the field of a reason.
+pub const WORDING: &[KeyHint] = &[
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_REJECT_WITH),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
+];
+/// An answer in words.
+pub const WRITING: &[KeyHint] = &[
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
+];
+/// Where nothing else answers.
+pub const WRITING_ONLY: &[KeyHint] = &[
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::CHOICE_NOTHING),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
+];

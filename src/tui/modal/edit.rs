@@ -92,6 +92,26 @@ impl Editor {
     }
 }
 
+/// What is written in a question.
+#[derive(Debug)]
+pub enum QuestionField {
+    Step(Box<Editor>),
+    Text(Box<Composer>),
+}
+
+impl QuestionField {
+    pub fn empty() -> QuestionField {
+        QuestionField::Text(Box::new(Composer::new(Vec::new())))
+    }
+
+    pub fn composer(&mut self) -> &mut Composer {
+        match self {
+            QuestionField::Step(editor) => &mut editor.field,
+            QuestionField::Text(field) => field,
+        }
+    }
+}
+
 /// The effect of a key in a field of a question.
 pub enum Field {
     Changed,

@@ -7,9 +7,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
+use super::choice;
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
 use super::edit::{Field, handle_field_key};
-use super::question;
 use crate::composer::{Composer, ComposerStyle};
 use crate::draw::DrawContext;
 use crate::guard::FocusNotice;
@@ -235,7 +235,7 @@ impl FormDialog {
         let names = self.entries.iter().map(|entry| text::width(&entry.field.name));
         let wide = names.max().unwrap_or(0).min(WIDEST_NAME);
         let room = width.saturating_sub(wide + text::width(CHOSEN) + 2);
-        let here = question::listening_text(self.listening).is_none();
+        let here = choice::listening_text(self.listening).is_none();
         let (mut rows, mut current) = (Vec::new(), 0);
         for (at, entry) in self.entries.iter().enumerate() {
             let is_current = at == self.current && here;
@@ -304,10 +304,10 @@ impl FormDialog {
         if last && let Some(first) = hints.first_mut() {
             first.action = words::HINT_SEND;
         }
-        let say = question::listening_text(self.listening);
+        let say = choice::listening_text(self.listening);
         page.message =
             say.map(|say| Line::styled(pen.keymap.with_keys(say).text(pen.lang), pen.theme.warn));
-        page.hint = question::with_draft(&hints, self.listening, width, pen);
+        page.hint = choice::with_draft(&hints, self.listening, width, pen);
         (page, current)
     }
 

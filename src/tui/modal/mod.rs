@@ -42,6 +42,7 @@ mod scroll;
 mod setting_entry;
 mod shell;
 mod step_details;
+mod subject;
 mod template_commands;
 mod trust;
 

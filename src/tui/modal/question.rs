@@ -20,18 +20,20 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::ModalAction;
-use super::choice::{self, Choices};
-use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MEASURE, MessageUntil};
-use super::edit::{EditAssessment, Editor, Field, handle_field_key};
+use super::choice::{
+    self, Choices, EDITING, WORDING, WRITING, WRITING_ONLY, listening_text, with_draft,
+};
+use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
+use super::edit::{EditAssessment, Editor, Field, QuestionField, handle_field_key};
 use super::rows::DiffViewCache;
-use super::step_details;
+use super::subject::{Certainty, Subject};
+use crate::Millis;
 use crate::composer::{Composer, ComposerStyle};
 use crate::draw::DrawContext;
 use crate::guard::{FocusNotice, QUIET};
 use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
-use crate::status::{HintKey, KeyHint, hint_line};
-use crate::{Millis, text};
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as words};
+use crate::status::KeyHint;
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
 use avocet_core::protocol::{AskId, Change, Decision, Op, PlanItem, Risk, StepAction};
 use avocet_present::flow::{FlowStage, FlowStep, Press, QuestionFlow, Seen};
 use avocet_present::{ChoicePick, QuestionKind, Severity};
@@ -76,22 +78,6 @@ enum Refusal {
     Message(Phrase),
 }
 
-/// What is written in a question.
-#[derive(Debug)]
-enum QuestionField {
-    Step(Box<Editor>),
-    Text(Box<Composer>),
-}
-
-impl QuestionField {
-    fn composer(&mut self) -> &mut Composer {
-        match self {
-            QuestionField::Step(editor) => &mut editor.field,
-            QuestionField::Text(field) => field,
-        }
-    }
-}
-
 impl QuestionState {
     pub fn new(id: AskId, flow: QuestionFlow) -> QuestionState {
         let can_skip_rest = flow.offer.is_usual();
@@ -99,7 +85,7 @@ impl QuestionState {
         QuestionState {
             id,
             choices: Choices::new(flow),
-            field: writes.then(empty_field),
+            field: writes.then(QuestionField::empty),
             frame: DialogFrame::default(),
             can_skip_rest,
             details: false,
@@ -362,7 +348,7 @@ impl QuestionState {
             FlowStep::WriteReason if is_step && !self.frame.has_room() => {
                 return self.send(Decision::Reject { word: None });
             }
-            FlowStep::WriteReason => self.field = Some(empty_field()),
+            FlowStep::WriteReason => self.field = Some(QuestionField::empty()),
             FlowStep::Edit => {
                 self.open_editor(step, (by != Press::Confirm).then_some(moment.at), lang)
             }
@@ -606,124 +592,3 @@ struct Moment {
     /// Why the previous key did nothing.
     before: Option<Refusal>,
 }
-
-fn empty_field() -> QuestionField {
-    QuestionField::Text(Box::new(Composer::new(Vec::new())))
-}
-
-/// Where keys go, when that is not here.
-pub fn listening_text(listening: FocusNotice) -> Option<Phrase> {
-    match listening {
-        FocusNotice::Waiting => Some(words::QUESTION_NOT_YET),
-        FocusNotice::Draft => Some(words::QUESTION_TO_DRAFT),
-        FocusNotice::Question | FocusNotice::QuestionWithDraft => None,
-    }
-}
-
-/// The active keys, and the way back to a waiting draft.
-pub fn with_draft(
-    hints: &[KeyHint],
-    listening: FocusNotice,
-    width: usize,
-    pen: &DrawContext<'_>,
-) -> Line<'static> {
-    if listening != FocusNotice::QuestionWithDraft {
-        return hint_line(hints, pen, width);
-    }
-    let back = [KeyHint::typed("Tab", words::HINT_TO_DRAFT)];
-    let closes = HintKey::Bound(KeyContext::Question, KeyAction::Close);
-    let others = hints.iter().filter(|hint| hint.key != closes).copied();
-    hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), pen, width)
-}
-
-/// Columns of the head for its count and gaps.
-const COUNT: usize = 14;
-
-/// The content of a dialog: the step as proposed, or as edited.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
-    pub work: &'a StepAction,
-    pub risk: &'a Risk,
-    /// Its change of a file, in the current text.
-    pub change: Option<&'a Change>,
-    pub certainty: Certainty<'a>,
-    diffs: &'a DiffViewCache,
-}
-
-/// How current the assessment of a subject is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Certainty<'a> {
-    Proposed,
-    /// Edited, and assessed in its current text.
-    Assessed,
-    /// Edited; the assessment shown is of an earlier text.
-    Pending,
-    Unreadable(&'a LocalizedText),
-}
-
-impl<'a> Subject<'a> {
-    /// The head of the dialog, with the command after its prompt as the first rows.
-    pub fn page(
-        &self,
-        title: LocalizedText,
-        prompt: &'static str,
-        usual: bool,
-        (width, pen): (usize, &DrawContext<'_>),
-    ) -> DialogPage {
-        let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
-        let title = if self.is_edited() { words::EDIT_TITLE.into() } else { title };
-        let title = title.text(pen.lang);
-        let badge = match self.certainty {
-            Certainty::Proposed if usual => {
-                let room = width.min(MEASURE).saturating_sub(text::width(&title) + COUNT);
-                step_details::badge(self.risk, room, pen)
-            }
-            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, 0, pen),
-            Certainty::Pending => words::EDIT_JUDGING.text(pen.lang).to_owned(),
-            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.text(pen.lang).to_owned(),
-        };
-        let must = match self.certainty {
-            Certainty::Unreadable(fault) => text::wrap(&fault.text(pen.lang), width)
-                .into_iter()
-                .map(|row| Line::styled(row, pen.theme.warn))
-                .collect(),
-            Certainty::Proposed | Certainty::Assessed | Certainty::Pending => match self.change {
-                Some(change) => super::file_change::rows(change, width, pen, self.diffs),
-                None => step_details::prompt_rows(prompt, self.work, self.risk, width, pen).into(),
-            },
-        };
-        DialogPage {
-            title,
-            badge,
-            tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
-            required: must,
-            ..DialogPage::default()
-        }
-    }
-
-    pub fn is_edited(&self) -> bool {
-        self.certainty != Certainty::Proposed
-    }
-}
-
-const EDITING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_RUN_THIS),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];
-const WORDING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_REJECT_WITH),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];
-/// An answer in words.
-const WRITING: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];
-const WRITING_ONLY: &[KeyHint] = &[
-    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_SEND),
-    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::CHOICE_NOTHING),
-    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
-];

@@ -16,12 +16,15 @@ const WHEEL: i32 = 3;
 
 pub(super) fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect> {
     let focus = focus(state, at);
+    if matches!(mouse.kind, MouseEventKind::Down(_)) {
+        // Who clicks is at work, also where the question opens only now.
+        state.guard.record_key(at);
+    }
     let dialog = matches!(focus, Focus::Question | Focus::Draft | Focus::Page | Focus::Picker);
     let lines = match mouse.kind {
         MouseEventKind::ScrollUp => -WHEEL,
         MouseEventKind::ScrollDown => WHEEL,
         MouseEventKind::Down(_) if matches!(focus, Focus::Question | Focus::Draft) => {
-            state.guard.record_key(at);
             return Vec::new();
         }
         MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {

@@ -1,5 +1,7 @@
 //! What the terminal and the encoding thread say of pictures and lines.
 
+use crate::Millis;
+use crate::clipboard::PastedResult;
 use crate::event::ScreenEffect;
 use crate::picture::PictureInput;
 use crate::state::State;
@@ -27,4 +29,20 @@ pub(super) fn redraw(state: &State) -> Vec<ScreenEffect> {
     let query = state.graphics.query();
     let ask = (!query.is_empty()).then_some(ScreenEffect::Query(query));
     [ScreenEffect::Redraw].into_iter().chain(ask).collect()
+}
+
+/// Puts an image of the clipboard into the message.
+pub(super) fn paste_image(
+    state: &mut State,
+    pasted: PastedResult,
+    at: Millis,
+) -> Vec<ScreenEffect> {
+    match pasted {
+        Ok(image) => {
+            state.composer.paste_image(image, state.appearance.lang);
+            super::input_changed(state);
+            Vec::new()
+        }
+        Err(why) => super::show_message(state, why, at),
+    }
 }

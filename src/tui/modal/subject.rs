@@ -1,0 +1,82 @@
+//! What a question about a step shows first: the step as proposed, or as edited, and how current its
+//! assessment is.
+
+use ratatui::text::Line;
+
+use super::dialog_frame::{DialogPage, MEASURE};
+use super::rows::DiffViewCache;
+use super::step_details;
+use crate::draw::DrawContext;
+use crate::text;
+use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::protocol::{Change, Risk, StepAction};
+
+/// Columns of the head for its count and gaps.
+const COUNT: usize = 14;
+
+/// The content of a dialog: the step as proposed, or as edited.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub work: &'a StepAction,
+    pub risk: &'a Risk,
+    /// Its change of a file, in the current text.
+    pub change: Option<&'a Change>,
+    pub certainty: Certainty<'a>,
+    pub diffs: &'a DiffViewCache,
+}
+
+/// How current the assessment of a subject is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Certainty<'a> {
+    Proposed,
+    /// Edited, and assessed in its current text.
+    Assessed,
+    /// Edited; the assessment shown is of an earlier text.
+    Pending,
+    Unreadable(&'a LocalizedText),
+}
+
+impl<'a> Subject<'a> {
+    /// The head of the dialog, with the command after its prompt as the first rows.
+    pub fn page(
+        &self,
+        title: LocalizedText,
+        prompt: &'static str,
+        usual: bool,
+        (width, pen): (usize, &DrawContext<'_>),
+    ) -> DialogPage {
+        let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
+        let title = if self.is_edited() { words::EDIT_TITLE.into() } else { title };
+        let title = title.text(pen.lang);
+        let badge = match self.certainty {
+            Certainty::Proposed if usual => {
+                let room = width.min(MEASURE).saturating_sub(text::width(&title) + COUNT);
+                step_details::badge(self.risk, room, pen)
+            }
+            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, 0, pen),
+            Certainty::Pending => words::EDIT_JUDGING.text(pen.lang).to_owned(),
+            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.text(pen.lang).to_owned(),
+        };
+        let must = match self.certainty {
+            Certainty::Unreadable(fault) => text::wrap(&fault.text(pen.lang), width)
+                .into_iter()
+                .map(|row| Line::styled(row, pen.theme.warn))
+                .collect(),
+            Certainty::Proposed | Certainty::Assessed | Certainty::Pending => match self.change {
+                Some(change) => super::file_change::rows(change, width, pen, self.diffs),
+                None => step_details::prompt_rows(prompt, self.work, self.risk, width, pen).into(),
+            },
+        };
+        DialogPage {
+            title,
+            badge,
+            tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
+            required: must,
+            ..DialogPage::default()
+        }
+    }
+
+    pub fn is_edited(&self) -> bool {
+        self.certainty != Certainty::Proposed
+    }
+}
