@@ -230,10 +230,31 @@ fn resolve_existing(path: &Path) -> PathBuf {
     }
 }
 
+/// A message without the program in front of it, which is no path that was denied:
+/// `/usr/bin/bash: line 1: /var/tmp/x: Permission denied`.
+fn without_speaker(line: &str) -> &str {
+    let is_refusal = |what: &str| {
+        let low = what.to_lowercase();
+        REFUSED.iter().any(|word| low.starts_with(word))
+    };
+    match line.trim_start().split_once(": ") {
+        Some((speaker, what))
+            if !speaker.contains(char::is_whitespace)
+                && what.contains('/')
+                && (!speaker.contains('/') || what.contains(": ") || !is_refusal(what)) =>
+        {
+            what
+        }
+        Some(_) | None => line,
+    }
+}
+
 /// The parts of a line that may be paths: quoted text, and words with a slash.
 fn path_candidates(line: &str) -> Vec<String> {
     let is_mark = |c: char| "'\"`‘’“”«»<>()[]{},;|".contains(c);
-    let quoted = line.split(is_mark).map(str::trim);
+    let line = without_speaker(line);
+    let quoted = line.split(is_mark).flat_map(|part| part.split(": "));
+    let quoted = quoted.flat_map(|part| part.split('：')).map(str::trim);
     let bare = line.split(|c: char| is_mark(c) || c.is_whitespace());
     quoted
         .chain(bare)
@@ -304,6 +325,44 @@ mod tests {
                 found.writes.iter().map(|path| path.trim_end_matches('/')).collect();
             assert_eq!(made, [out.to_string()], "{words}");
         }
+    }
+
+    #[test]
+    fn a_shell_that_could_not_open_the_target_of_a_redirection_is_understood() {
+        let field = DenialFixture::new();
+        for name in ["out/new", "out/two words"] {
+            let out = field.at(name);
+            let out = out.display();
+            for words in [
+                format!("/usr/bin/bash: line 1: {out}: Permission denied"),
+                format!("bash: line 12: {out}: Read-only file system"),
+                format!("bash: {out}: Permission denied"),
+                format!("./run.sh: line 3: {out}: Operation not permitted"),
+                format!("bash: 第 1 行： {out}: 权限不够"),
+                format!("/bin/zsh:1: permission denied: {out}"),
+                format!("zsh: permission denied: {out}"),
+                format!("/bin/ksh: {out}: cannot create [Permission denied]"),
+            ] {
+                let found = field.denied(&words).unwrap_or_else(|| panic!("{words}"));
+                assert_eq!(found.writes, [out.to_string()], "{words}");
+            }
+        }
+        let out = field.at("out/new");
+        let out = out.display();
+        for words in [
+            format!("/bin/sh: 1: cannot create {out}: Permission denied"),
+            format!(
+                "/usr/bin/dash: 2: cannot create {out}: Directory nonexistent: permission denied"
+            ),
+            format!("/bin/ash: can't create {out}: Permission denied"),
+            format!("sh: line 1: can't create {out}: Read-only file system"),
+            format!("{out}: Permission denied (os error 13), src/main.rs"),
+        ] {
+            let found = field.denied(&words).unwrap_or_else(|| panic!("{words}"));
+            assert_eq!(found.writes, [out.to_string()], "{words}");
+        }
+        // A program of the folder that may not be run is not the sandbox's doing.
+        assert_eq!(field.denied("bash: line 1: ./run: Permission denied"), None);
     }
 
     #[test]
