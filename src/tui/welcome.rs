@@ -17,7 +17,7 @@ use super::suggestions::{self, Suggestion};
 use super::symbols::FAILED;
 use super::{status, text};
 use avocet_core::i18n::{Lang, input, library, plural, screen as words};
-use avocet_core::protocol::{Notice, NoticeLevel, SessionInfo};
+use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 
 /// The bird is shown in areas of this size.
 const BIRD_FROM: (u16, u16) = (100, 18);
@@ -111,7 +111,20 @@ fn lines(state: &State, pen: &DrawContext<'_>, width: usize) -> (Vec<Line<'stati
     let steps = from..lines.len();
     lines.push(Line::default());
     lines.push(key_line(state, pen, width));
+    lines.push(mode_line(state, pen, width));
     (lines, steps)
+}
+
+/// The key that changes which steps ask.
+fn mode_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
+    let key = state.keymap.key_of(KeyContext::Input, KeyAction::NextMode);
+    let modes = ApprovalMode::ALL.map(|mode| mode.label().text(pen.lang)).join(" · ");
+    let does = format!(" {}   {modes}", words::START_MODE.text(pen.lang));
+    if key.is_empty() || text::width(&key) + text::width(&does) > width {
+        return Line::default();
+    }
+    let spans = [Span::styled(key, pen.theme.accent), Span::styled(does, pen.theme.dim)];
+    Line::from(spans.to_vec())
 }
 
 fn folder_line(
@@ -217,7 +230,6 @@ fn key_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static>
         ("/".to_owned(), words::PALETTE_TITLE),
         ("@".to_owned(), input::FILES_TITLE),
         ("!".to_owned(), words::START_SHELL),
-        (bound(KeyContext::Input, KeyAction::NextMode), words::START_MODE),
         (bound(KeyContext::Anywhere, KeyAction::Stop), words::START_STOP),
         (bound(KeyContext::EmptyInput, KeyAction::Help), words::HINT_HELP),
     ];
