@@ -137,6 +137,7 @@ impl Activity {
     }
 
     /// Applies an event. While stopping, only the end counts.
+    #[allow(clippy::too_many_lines, reason = "a row for each event")]
     pub fn apply(&mut self, event: &Event, now: Millis) {
         let doing = match event {
             Event::TurnStarted { .. } => {

@@ -256,6 +256,12 @@ pub fn quit_after_export(state: &mut State) -> Vec<ScreenEffect> {
     }
 }
 
+/// The theme is again the one that was chosen last.
+fn end_preview(state: &mut State) {
+    let theme_name = state.appearance.theme_name.clone();
+    let _ = state.appearance.set_theme(&theme_name);
+}
+
 pub fn apply_choice(
     state: &mut State,
     topic: Topic,
@@ -276,14 +282,10 @@ pub fn apply_choice(
         (Topic::Theme, PickerAction::Selected(name)) => preview_theme(state, &name),
         (Topic::Theme, PickerAction::Confirmed(name)) => {
             // If the theme is unavailable, the current one stays, also in view.
-            let worn = state.appearance.theme_name.clone();
-            let _ = state.appearance.set_theme(&worn);
+            end_preview(state);
             return set_theme(state, &name);
         }
-        (Topic::Theme, PickerAction::Cancelled) => {
-            let worn = state.appearance.theme_name.clone();
-            let _ = state.appearance.set_theme(&worn);
-        }
+        (Topic::Theme, PickerAction::Cancelled) => end_preview(state),
         (Topic::Bot, PickerAction::Confirmed(name)) => return set_bot(state, name),
         (Topic::Bot, PickerAction::Selected(_) | PickerAction::Cancelled) => {}
         (Topic::UnsavedConversation, PickerAction::Confirmed(how)) => {

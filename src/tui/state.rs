@@ -146,6 +146,13 @@ pub struct Completions {
 }
 
 impl Completions {
+    fn of_models(models: Vec<String>) -> Completions {
+        let offers = models.iter().map(|name| name.as_str().into()).collect();
+        Completions { offers, models, ..Completions::default() }
+    }
+}
+
+impl Completions {
     /// True for a user who has no extensions yet.
     pub fn has_no_extensions(&self) -> bool {
         self.has_loaded_extensions && self.extensions == Extensions::default()
@@ -287,11 +294,7 @@ impl State {
             Appearance::from_theme_name(theme, ThemeRegistry::new(themes), &around, lang);
         dress.timestamps = habits.timestamps;
         torn.into_iter().for_each(|why| transcript.add_notice(Notice::error(why)));
-        let completions = Completions {
-            offers: models.iter().map(|name| name.as_str().into()).collect(),
-            models,
-            ..Completions::default()
-        };
+        let completions = Completions::of_models(models);
         let mut chips = Suggestions::default();
         chips.set(&suggestions::first_steps(&facts, &completions.offers, lang));
         State {
