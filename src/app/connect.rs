@@ -83,7 +83,7 @@ impl ScreenSetup {
     }
 }
 
-/// Why there is no list. A server of this machine or network that does not answer has to be
+/// Why the list is missing. A server of this machine or network that does not answer has to be
 /// started first: a key would not help.
 fn list_error(error: ModelError, base_url: &str) -> ListError {
     let is_near = server_host(base_url).is_some_and(|host| is_private(&host));

@@ -116,7 +116,7 @@ fn files(paths: &Paths) -> Vec<PageRow> {
 
 /// First the problems, then each value that was set, with the layer it comes from.
 fn settings(loaded: &Loaded) -> Vec<PageRow> {
-    let mut rows = vec![PageRow::heading(w::DOCTOR_SETTINGS)];
+    let mut rows = vec![PageRow::heading(common::SETTINGS)];
     let wrong =
         loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.localized()));
     rows.extend(wrong);

@@ -1,7 +1,7 @@
 //! What a headless turn makes of events: output for both streams, operations and the end.
 
 use super::Exit;
-use avocet_core::i18n::{LocalizedText, Phrase, agent, cli as w, prompt};
+use avocet_core::i18n::{LocalizedText, Phrase, agent, cli as w, common, prompt};
 use avocet_core::protocol::{
     AskId, AttachmentInfo, Decision, JobInfo, Notice, Observation, Op, TemplateCommand, Tier,
 };
@@ -73,7 +73,7 @@ pub(super) fn exit_lines(observation: &Observation) -> Vec<HeadlessEffect> {
         None => stderr_line(w::STEP_NO_EXIT),
     };
     if let Some(why) = observation.failure_note() {
-        told.extend(stderr_line(w::STEP_WHY.with("why", why.clone())));
+        told.extend(stderr_line(common::INDENTED_WHY.with("why", why.clone())));
     }
     told
 }

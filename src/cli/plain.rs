@@ -568,16 +568,13 @@ impl PlainSession {
 
     fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<PlainEffect> {
         self.state = PlainState::Idle;
+        let error = |why: LocalizedText| vec![PlainEffect::Notice(Notice::error(why))];
         let mut effects = match ending {
             TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
             TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(common::STOPPED)],
             TurnOutcome::Limit { why } => vec![PlainEffect::Notice(Notice::warning(why.clone()))],
-            TurnOutcome::Interrupted => {
-                vec![PlainEffect::Notice(Notice::error(session::INTERRUPTED))]
-            }
-            TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => {
-                vec![PlainEffect::Notice(Notice::error(why.clone()))]
-            }
+            TurnOutcome::Interrupted => error(session::INTERRUPTED.into()),
+            TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => error(why.clone()),
         };
         for line in std::mem::take(&mut self.deferred) {
             effects.extend(self.command(&line, Vec::new()));

@@ -113,7 +113,7 @@ pub struct ApprovalFlags {
     pub steps: Option<&'static str>,
     /// Also those that may hand out credentials.
     pub secrets: bool,
-    /// All that nobody refused, for the machine is thrown away.
+    /// All that no rule refuses, since the machine is disposable.
     pub all: bool,
 }
 

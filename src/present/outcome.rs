@@ -9,7 +9,7 @@ use avocet_core::protocol::{Observation, Outcome, ParsedOutput, StepAction};
 /// Longest line that is repeated to be typed.
 const TYPED: usize = 72;
 
-/// A test that failed: its name with its place, and what it said.
+/// A test that failed: its name with its place, and its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedTest {
     pub name: String,

@@ -142,7 +142,7 @@ pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     let (confined, reasons): (Vec<_>, Vec<_>) =
         risk.reasons.iter().partition(|reason| reason.rule.starts_with("sandbox."));
     let said = reasons.first().into_iter().chain(&confined);
-    says.extend(said.map(|reason| w::WHY.with("why", reason.say.clone())));
+    says.extend(said.map(|reason| common::INDENTED_WHY.with("why", reason.say.clone())));
     says.extend(asked.pieces.iter().map(piece_line));
     says.extend(asked.rest.iter().flat_map(upcoming_lines));
     says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));

@@ -65,7 +65,7 @@ impl Needs {
         }
     }
 
-    /// Those of a step that nobody was asked about: its own caches, and nothing else beyond the
+    /// Those of a step that runs without a question: its own caches, and nothing else beyond the
     /// workspace. What a branch brings with it steers programs as any other change does.
     #[must_use]
     pub(super) fn without_openings(self) -> Needs {

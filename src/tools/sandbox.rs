@@ -326,9 +326,11 @@ impl Sandbox {
         opened.extend(launch.readable.iter().cloned());
         let programs = || judged.program.iter().chain(&launch.starts).map(|program| &program.path);
         opened.extend(programs().flat_map(|path| places.installations_of(path)));
-        // A link of the project to a key is no program.
-        let leads_to_secret =
-            |path: &PathBuf| path.canonicalize().is_ok_and(|real| is_private(&real));
+        // A link of the project may lead to a key instead of a program.
+        let leads_to_secret = |path: &PathBuf| {
+            path.starts_with(&places.workspace)
+                && path.canonicalize().is_ok_and(|real| is_private(&real))
+        };
         opened.extend(programs().filter(|path| !leads_to_secret(path)).cloned());
         let mut writes = if judged.risk.tier == Tier::L0 {
             // A piece that only reads.

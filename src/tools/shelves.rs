@@ -146,7 +146,7 @@ fn is_venv(folder: &Path) -> bool {
 /// The interpreter or compiler that a folder is the installation of.
 type FindInterpreter = fn(&Path) -> Option<&'static str>;
 
-/// Programs that run or build what somebody wrote, by which an installation is known.
+/// Programs that run or build projects, by which an installation is known.
 #[rustfmt::skip]
 const INTERPRETERS: &[&str] = &[
     "python3", "node", "ruby", "perl", "php", "lua", "Rscript", "julia", "java", "kotlinc", "scala", "gradle", "mvn",

@@ -18,6 +18,19 @@ const BEFORE: Millis = 1_000;
 /// A user who typed while the turn ran may continue for this long, even into an empty draft.
 const AHEAD: Millis = 2_000;
 
+/// A word of an answer, such as `yes please`, is typed within this long; a message takes longer.
+const WORD: Millis = 1_500;
+
+/// The letter that decided a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DecisionKey {
+    /// Until it is released or another key is pressed.
+    held: Option<KeyCode>,
+    at: Millis,
+    /// The last key that followed without a pause.
+    last: Millis,
+}
+
 /// The target of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyTarget {
@@ -82,9 +95,7 @@ pub struct QuestionGuard {
     pasted: Option<Millis>,
     /// Letters that decided nothing, and the time of the last one.
     ignored: (Vec<KeyEvent>, Millis),
-    /// The key that decided a question, until it is released, and the last one that followed it
-    /// without a pause.
-    decided: Option<(Option<KeyCode>, Millis)>,
+    decided: Option<DecisionKey>,
 }
 
 impl QuestionGuard {
@@ -142,33 +153,34 @@ impl QuestionGuard {
 
     /// A question was decided, by this key.
     pub fn record_decision(&mut self, key: Option<&KeyEvent>, now: Millis) {
-        self.decided = Some((key.map(|key| key.code), now));
+        let letter = key.map(|key| key.code).filter(|code| code.as_char().is_some());
+        self.decided = letter.map(|code| DecisionKey { held: Some(code), at: now, last: now });
     }
 
     pub fn key_released(&mut self) {
-        if let Some((key, _)) = &mut self.decided {
-            *key = None;
+        if let Some(decided) = &mut self.decided {
+            decided.held = None;
         }
     }
 
     /// Whether a key is the one that decided a question, still held down.
     pub fn repeats_decision(&mut self, key: &KeyEvent, now: Millis) -> bool {
-        let Some((decided, at)) = &mut self.decided else { return false };
-        if now >= at.saturating_add(QUIET) {
+        let Some(decided) = &mut self.decided else { return false };
+        if now >= decided.last.saturating_add(QUIET) {
             self.decided = None;
             return false;
         }
-        *at = now;
-        if *decided != Some(key.code) {
-            *decided = None;
-        }
-        decided.is_some()
+        decided.last = now;
+        decided.held = decided.held.filter(|held| *held == key.code);
+        decided.held.is_some()
     }
 
     /// Whether Enter belongs to a word whose first letter decided a question. Only the first one
     /// does.
     pub fn ends_word(&mut self, now: Millis) -> bool {
-        self.decided.take().is_some_and(|(_, at)| now < at.saturating_add(QUIET))
+        self.decided.take().is_some_and(|decided| {
+            now < decided.last.saturating_add(QUIET) && now < decided.at.saturating_add(WORD)
+        })
     }
 
     /// The letters that were ignored or held just now: the beginning of a text, if one follows.

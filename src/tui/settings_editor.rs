@@ -3,17 +3,9 @@
 
 use super::event::ScreenEffect;
 use super::modal::{Modal, Picker, PickerAction, PickerRow, SettingEntry, Topic};
-use super::state::State;
+use super::state::{SettingsEditor, State};
 use avocet_core::i18n::{LocalizedText, PhraseValue, common, screen as words};
 use avocet_core::protocol::{Notice, NoticeLevel, Op, SettingInput, SettingRow};
-
-/// What is being edited.
-#[derive(Clone, Debug, Default)]
-pub struct SettingsEditor {
-    rows: Vec<SettingRow>,
-    /// The setting whose value is chosen or typed.
-    key: String,
-}
 
 /// Opens the list, with these words typed.
 pub fn open(state: &mut State, filter: &str) -> Vec<ScreenEffect> {
@@ -27,7 +19,7 @@ fn send(key: Option<String>, value: Option<String>) -> ScreenEffect {
     ScreenEffect::Send(Op::EditSettings { key, value })
 }
 
-/// The session listed the settings, or said what became of one.
+/// The session listed the settings, or reported what became of one.
 pub fn fill(state: &mut State, rows: Vec<SettingRow>, said: Option<Notice>) {
     let failed = said.as_ref().is_some_and(|said| said.level == NoticeLevel::Error);
     state.settings_editor.rows = rows;

@@ -17,7 +17,6 @@ use super::notify::NotifyMethod;
 use super::palette::Palette;
 use super::picture::GraphicsProbe;
 use super::queue::Queue;
-use super::settings_editor::SettingsEditor;
 use super::side_panel::SidePanel;
 use super::suggestions::{self, Suggestions};
 use super::symbols::LineStyle;
@@ -27,7 +26,7 @@ use super::transcript::{HighlightedCode, Snippet, Transcript};
 use avocet_config::draft::SavedDraft;
 use avocet_config::{BusyInput, ShowThinking};
 use avocet_core::i18n::{Lang, LocalizedText, input, screen as words};
-use avocet_core::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo};
+use avocet_core::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow};
 use avocet_present::commands::{self, CommandContext, Surface};
 use avocet_safety::redact::Redactor;
 use avocet_tools::exec::Watchdog;
@@ -143,6 +142,14 @@ pub struct Completions {
     pub folders: Vec<String>,
     /// The files were read.
     pub has_loaded_extensions: bool,
+}
+
+/// The settings that `/config` lists, and the one that is being edited.
+#[derive(Clone, Debug, Default)]
+pub struct SettingsEditor {
+    pub rows: Vec<SettingRow>,
+    /// The setting whose value is chosen or typed.
+    pub key: String,
 }
 
 impl Completions {

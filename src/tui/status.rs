@@ -345,7 +345,7 @@ mod tests {
             (28, "model   main   context 9 %"),
             (20, "model   main +1"),
             (11, "model"),
-            (3, "mod"),
+            (3, "mo…"),
         ] {
             assert_eq!(shown(room), line, "{room}");
         }

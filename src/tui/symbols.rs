@@ -54,6 +54,7 @@ pub const CHOSEN: &str = "› ";
 /// As wide as [`CHOSEN`].
 pub const NOT_CHOSEN: &str = "  ";
 /// The gauge of the context.
+pub const ELLIPSIS: &str = "…";
 pub const GAUGE_FULL: &str = "▰";
 pub const GAUGE_FREE: &str = "▱";
 /// In front of an item of a list. A copy has a dash in its place, as Markdown writes it.

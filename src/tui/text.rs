@@ -19,7 +19,7 @@ pub use wrap::{cut_ranges, wrap_ranges};
 /// Columns between two tab stops.
 pub(super) const TAB: usize = 4;
 /// The mark for omitted text.
-pub(super) const GAP: &str = "…";
+pub(super) const GAP: &str = super::symbols::ELLIPSIS;
 
 /// One line in one style: line breaks shown as `\n`, tabs as spaces.
 pub fn line(text: &str, style: Style) -> Line<'static> {

@@ -381,7 +381,8 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.break_at_backslash() {
         return Vec::new();
     }
-    if !state.composer.is_empty() && state.guard.ends_word(at) {
+    let is_text = !state.composer.is_empty() && !state.composer.display_text().starts_with('/');
+    if is_text && state.guard.ends_word(at) {
         let say = state.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
         return show_message(state, say, at);
     }

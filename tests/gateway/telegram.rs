@@ -491,7 +491,7 @@ fn a_step_at_work_at_its_time_limit_runs_on_as_a_job_and_the_chat_is_told() {
     assert!(said.text.contains("decided: Keep it running in the background."), "{said:?}");
     gateway.service.wait_for(ANN, "It goes on.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
-    assert!(request.contains("runs on in the background as job 1"), "{request}");
+    assert!(request.contains("Running in the background as job 1"), "{request}");
     fs::write(work.join("stop"), "").unwrap();
     gateway.service.wait_for(ANN, "ended with exit code 0");
 }

@@ -1242,7 +1242,7 @@ fn steps_that_were_not_shown_are_not_approved() {
     screen.receives(conversation()).receives([asks_with_more_steps(install_risk())]).waits(300);
     screen.types("a");
     assert_eq!(screen.sent, []);
-    screen.types(" ").types(" ").types("ａ");
+    screen.types(" ").types(" ").types("ａ").waits(400);
     assert!(matches!(
         screen.sent.last(),
         Some(Op::Decide { decision: Decision::ApproveAll { .. }, .. })

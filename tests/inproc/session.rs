@@ -939,7 +939,7 @@ async fn the_effort_changes_between_two_turns_and_the_facts_show_what_is_used() 
     talk.ending().await;
     talk.send(Op::SetEffort { effort: Some(Effort::Max) }).await;
     talk.facts(|facts| facts.effort == Some(Effort::High)).await;
-    assert!(talk.notice().await.say.to_string().contains("no level `max`"));
+    assert!(talk.notice().await.say.to_string().contains("; using `high`"));
     talk.submit("b").await;
     talk.ending().await;
     talk.send(Op::SetEffort { effort: None }).await;

@@ -320,7 +320,7 @@ fn a_rewind_asks_what_to_undo_and_the_model_is_told_of_the_files() {
         screen.wait_for(if file == "1\n" { "Files stay as they are" } else { "Restored 1 file." });
         screen.wait_until_gone("Esc stops");
         assert_eq!(fs::read_to_string(&path).unwrap(), file);
-        screen.press("\x15and now\r");
+        screen.press("\x15and now\r\r");
         screen.wait_for("Gamma.");
         let sent = last_sent(&server);
         assert!(sent.contains(told) && sent.contains("a.txt"), "{sent}");

@@ -323,7 +323,7 @@ fn without_a_user_a_step_at_work_at_its_time_limit_runs_on_and_ends_with_the_run
         said.contains("Job 1 `sh chatty.sh` was still at work and ends with this run"),
         "{said}"
     );
-    assert!(sent.contains("runs on in the background as job 1"), "{sent}");
+    assert!(sent.contains("Running in the background as job 1"), "{sent}");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn trusting_at_a_step_question_runs_the_step_and_is_remembered() {
     let mut screen = bench.stranger(&args);
     screen.answer("Do you trust this folder?", "n");
     screen.wait_for("This folder is not trusted:");
-    screen.press("look\r");
+    screen.press("look\r\r");
     screen.answer("AGENTS.md (5 bytes)", "t");
     screen.wait_for("Marked. Enter confirms.");
     screen.press("\r");
@@ -351,6 +351,9 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
     screen.press("-2");
     screen.wait_for("made-2");
     screen.wait_until_gone("being judged");
+    // Typed as fast as a word: the first Enter asks for another one.
+    screen.press("\r");
+    screen.wait_for("Enter again runs it");
     screen.press("\r");
     screen.wait_for("Good choice.");
     assert!(bench.work().join("made-2").is_dir());
@@ -500,7 +503,7 @@ fn a_template_asks_about_its_commands_and_is_one_message() {
     let sent = last_sent(&server);
     assert!(sent.contains("Report on this !{id} week: ONE [the user did not allow"), "{sent}");
     assert!(!bench.work().join("marked").exists());
-    screen.press("see @notes.md please\r");
+    screen.press("see @notes.md please\r\r");
     screen.wait_for("@notes.md  1 line");
     screen.wait_for("I read it.");
     assert!(last_sent(&server).contains("remember the milk"), "{}", last_sent(&server));

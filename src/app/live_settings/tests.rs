@@ -349,6 +349,13 @@ async fn every_setting_counts_at_once_and_returns_when_it_is_removed() {
                 let notice = running.configure(&path, Some("x")).await;
                 assert_eq!(notice.level, avocet_core::protocol::NoticeLevel::Error, "{path}");
             }
+            // A running session keeps the mode that it was given.
+            None if key.path.ends_with(".mode") => {
+                let notice = running.configure(&path, Some("edits")).await;
+                let hint = notice.hint.map(|hint| hint.text(Lang::En)).unwrap_or_default();
+                assert!(hint.contains("next start"), "{path}: {hint}");
+                running.configure(&path, None).await;
+            }
             None => of_the_gateway(&mut running, key).await,
         }
     }

@@ -35,7 +35,6 @@ words! { "cli":
     STEP_EXIT: "  exit code {code}", "  退出码 {code}";
     STEP_NOT_STARTED: "  not started: {why}", "  未能启动：{why}";
     MAN_PAGE: "This is a page for `man`: `avocet man | man -l -` shows it, `avocet man > avocet.1` keeps it.", "这是供 `man` 使用的手册页：`avocet man | man -l -` 显示它，`avocet man > avocet.1` 保存它。";
-    STEP_WHY: "  {why}", "  {why}";
     STEP_NO_EXIT: "  ended without an exit code", "  结束时没有退出码";
     STEP_TIMED_OUT: "  timed out and stopped after {ms} ms", "  运行 {ms} 毫秒后停止：用时过长";
     STEP_CANCELLED: "  cancelled", "  已取消";
@@ -131,7 +130,6 @@ words! { "cli":
     DOCTOR_BOTS: "bots", "助手";
     DOCTOR_DATA: "data", "数据";
     DOCTOR_LOG: "log", "日志";
-    DOCTOR_SETTINGS: "Settings", "设置";
     DOCTOR_WRONG: "invalid", "无效";
     DOCTOR_VALUE: "{value} ({from})", "{value}（{from}）";
     DOCTOR_ALL_BUILT_IN: "all defaults", "全部为默认值";

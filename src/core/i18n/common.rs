@@ -2,6 +2,8 @@
 
 words! { "common":
     HINT_EDIT: "edit", "修改";
+    SETTINGS: "Settings", "设置";
+    INDENTED_WHY: "  {why}", "  {why}";
     ABOUT_IN_USE: "{about} (in use)", "{about}（当前使用）";
     ALL_KEYS: "All keys, searchable", "所有按键，可搜索";
     A_BOOLEAN: "true or false", "true 或 false";

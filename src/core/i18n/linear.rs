@@ -43,7 +43,6 @@ words! { "linear":
     LYING_MORE: "  and {n} more such files", "  另有 {n} 个同类文件";
     CHOICE: "  {n}: {choice}", "  {n}：{choice}";
     ANSWERS: "{choices}", "{choices}";
-    WHY: "  {why}", "  {why}";
     HOW: "Type the number of a choice.", "请输入选项的编号。";
     HOW_TRUST: "Type the number of a choice. An empty line changes nothing.", "请输入选项的编号。直接按 Enter 则保持不变。";
     HOW_GRAVE: "This is high risk: only the word YES runs it.", "这是高风险操作：只有输入 YES 才会运行。";

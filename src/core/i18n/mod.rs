@@ -302,6 +302,17 @@ impl fmt::Debug for LocalizedText {
 /// be read.
 #[rustfmt::skip]
 pub const RENAMED: &[(&str, &[&str])] = &[
+    ("linear.WORD_ALL", &["linear.PICK_ALL"]),
+    ("linear.WORD_APPLY", &["linear.PICK_APPLY"]),
+    ("linear.WORD_EDIT", &["linear.PICK_EDIT"]),
+    ("linear.WORD_PROJECT", &["linear.PICK_PROJECT"]),
+    ("linear.WORD_SESSION", &["linear.PICK_SESSION"]),
+    ("linear.WORD_TRUST", &["linear.PICK_TRUST", "linear.PICK_TRUST_ABOVE", "linear.PICK_TRUST_FIRST"]),
+    ("linear.WORD_WHY", &["linear.PICK_WORD"]),
+    ("linear.WORD_YES", &["linear.PICK_RUN", "linear.PICK_GO_ON"]),
+    ("linear.WORD_NO", &["linear.PICK_LEAVE", "linear.PICK_READ_ONLY"]),
+    ("common.INDENTED_WHY", &["cli.STEP_WHY", "prompt.LINE_NONE"]),
+    ("common.SETTINGS", &["cli.DOCTOR_SETTINGS"]),
     ("common.HINT_EDIT", &["input.HINT_QUEUE_EDIT"]),
     ("model.NOT_CONNECTED", &["cli.NO_CONNECTION", "cli.NO_SERVER"]),
     ("model.HOW_TO_CONNECT", &["session.GUIDE_HINT"]),

@@ -163,7 +163,6 @@ words! { "screen":
     START_TRY_FIND: "Find every TODO", "找出所有 TODO";
     // screen: the palette and help
     PALETTE_TITLE: "commands", "命令";
-    CHOOSE_SETTING: "Settings", "设置";
     SETTINGS_ASKED: "Reading the settings…", "正在读取设置…";
     SETTING_VALUE: "{value}  ({origin})", "{value}（{origin}）";
     SETTING_DETAILS: "{about}. {timing}", "{about}。{timing}";

@@ -57,7 +57,7 @@ words! { "session":
     LIMIT_BACKGROUND: "Keep it running in the background", "转到后台继续运行";
     LIMIT_STOP: "Stop it", "停止";
     LIMIT_WAIT: "Wait as long again", "再等同样长的时间";
-    JOB_STARTED: "Running in the background as job {id}. `/jobs {id}` shows its output, `/jobs stop {id}` ends it.", "正在后台运行，任务编号 {id}。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止。";
+    JOB_STARTED: "Running in the background as job {id}. `/jobs {id}` shows its output, `/jobs stop {id}` ends it; a model uses job.read, job.stop and job.list.", "正在后台运行，任务编号 {id}。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止；模型使用 job.read、job.stop 和 job.list。";
     JOB_LISTENS: "Job {id} `{line}` listens on port {ports}.", "任务 {id} `{line}` 正在监听端口 {ports}。";
     JOB_ENDED: "Job {id} `{line}` {state}.", "任务 {id} `{line}` {state}。";
     JOB_RUNS: "runs", "运行中";
@@ -92,7 +92,7 @@ words! { "session":
     EFFORT_SET: "Reasoning: {level}, from the next message on.", "推理级别：{level}，从下一条消息起生效。";
     EFFORT_AUTO: "Reasoning: the model decides.", "推理级别：由模型自行决定。";
     EFFORT_NONE: "`{model}` cannot be told how much to reason; `{level}` counts for the next model that can.", "`{model}` 不能设定推理级别；`{level}` 会用于之后支持它的模型。";
-    EFFORT_NEAREST: "`{model}` supports {levels}; using `{used}`.", "`{model}` 没有级别 `{level}`，只有 {levels}；改用 `{used}`。";
+    EFFORT_NEAREST: "`{model}` supports {levels}; using `{used}`.", "`{model}` 支持 {levels}；改用 `{used}`。";
     EFFORT_UNKNOWN: "Avocet doesn't know which reasoning levels `{model}` supports. `{level}` is sent, and left out if the server refuses it.", "不清楚 `{model}` 支持哪些推理级别。会发送 `{level}`，服务器拒绝时则省略。";
     BOT_SET: "Switched to the bot `{name}`.", "已切换到助手 `{name}`。";
     BOT_LEFT: "Bot turned off: the model answers without one.", "已停用助手，由模型直接回答。";

@@ -32,6 +32,9 @@ words! { "settings":
     PROFILE_LOW: "The model of mode low", "low 模式的模型";
     PROFILE_HIGH: "The model of mode high", "high 模式的模型";
     PROFILE_FALLBACK: "Models to try where this one fails", "此模型失败时依次尝试的模型";
+    PROFILE_MODE: "Which steps ask where this profile is used", "使用此配置方案时哪些步骤会询问";
+    FOLDER_MODE: "Which steps ask in this folder", "在此目录中哪些步骤会询问";
+    SAFETY_MODE: "Which steps ask", "哪些步骤会询问";
     KEY_STORE: "Where keys are saved", "密钥的保存位置";
     PLAIN_HTTP_HOSTS: "Hosts that may get a key without encryption", "允许不加密发送密钥的主机";
     ALLOWED_PROGRAMS: "Programs added to or taken from the known ones", "在已知程序之外增加或去掉的程序";

@@ -131,7 +131,7 @@ fn host_and_path(address: &str) -> (String, String) {
 pub struct Hosted<'a> {
     /// As it is typed.
     pub id: &'a str,
-    /// As people know it, and as they do in Chinese.
+    /// The name that users know, in English and in Chinese.
     pub name: &'a str,
     pub zh: &'a str,
     pub key_env: &'a str,

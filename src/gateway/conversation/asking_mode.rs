@@ -18,8 +18,8 @@ impl ChatConversation {
         true
     }
 
-    /// Before the words of a user who is no admin the session goes back to asking: what they lead
-    /// to was left to nobody.
+    /// Before the words of a user without admin rights, the session goes back to asking: no admin
+    /// agreed to what they lead to.
     pub(super) fn ask_again_for(&mut self, speaker_is_admin: bool) -> Option<ChatEffect> {
         if speaker_is_admin || !self.info.approval.answers() {
             return None;

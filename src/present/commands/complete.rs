@@ -59,7 +59,7 @@ pub fn complete(call: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
 }
 
 fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
-    // What a running turn refuses is offered only to those who name it; they are told why not.
+    // What a running turn refuses is offered only to users who name it; an answer gives the reason.
     let is_offered =
         |busy: WhileBusy| !(call.busy && typed.is_empty() && busy == WhileBusy::Refuse);
     let reachable = COMMANDS

@@ -11,6 +11,7 @@ use avocet_core::protocol::{
     Extensions, Mode, Notice, OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
 };
 
+mod running;
 mod scripts;
 
 struct CommandFixture {
@@ -596,23 +597,4 @@ fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer"]);
     keeper.facts.bot = Some("reviewer".into());
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer", "/bot none"]);
-}
-
-#[test]
-fn what_a_running_turn_refuses_is_offered_only_to_those_who_name_it() {
-    let names = |fixture: &CommandFixture, line: &str| {
-        let found = complete(&fixture.call(), line).into_iter();
-        found.map(|candidate| candidate.text).collect::<Vec<_>>()
-    };
-    let (all, running) = (names(&fixture(), "/"), names(&busy(), "/"));
-    assert!(all.contains(&"/rewind".into()) && !running.contains(&"/rewind".into()), "{running:?}");
-    assert!(running.contains(&"/steer".into()) && running.contains(&"/help".into()));
-    for line in running {
-        let outcome = dispatch(&busy().call(), &line);
-        let refusal = i18n::commands::BUSY;
-        let is_refused =
-            matches!(&outcome, CommandOutcome::Say(why) if why.say.phrase() == refusal);
-        assert!(!is_refused, "{line}: {outcome:?}");
-    }
-    assert_eq!(names(&busy(), "/rewi"), ["/rewind"]);
 }

@@ -248,7 +248,7 @@ pub const FILE_COMMANDS: &[RuleForm] = &[
     form("rm", Open(CHANGES.flags("-f -r -R -d -v --force --recursive --dir --verbose"))),
 ];
 
-/// Programs that only write files in another form. They may be told how by code of the project, so
+/// Programs that only write files in another form. Code of the project may decide how, so
 /// they are accepted only inside a sandbox.
 #[rustfmt::skip]
 pub const FORMATTERS: &[RuleForm] = &[

@@ -125,7 +125,7 @@ fn runs_in(approval: ApprovalMode, line: &str) -> bool {
     matches!(assess_in(step_of(line), &policy, Project::default()), Verdict::Run(_))
 }
 
-/// The lines that are judged otherwise than is said of them.
+/// The lines whose verdict differs from the one in the table.
 fn wrong<'a>(approval: ApprovalMode, lines: &[&'a str], runs: bool) -> Vec<&'a str> {
     lines.iter().copied().filter(|line| runs_in(approval, line) != runs).collect()
 }

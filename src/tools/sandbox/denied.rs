@@ -230,7 +230,7 @@ fn resolve_existing(path: &Path) -> PathBuf {
     }
 }
 
-/// A message without the program in front of it, which is no path that was denied:
+/// A message without the program in front of it, whose own path was not denied:
 /// `/usr/bin/bash: line 1: /var/tmp/x: Permission denied`.
 fn without_speaker(line: &str) -> &str {
     let is_refusal = |what: &str| {

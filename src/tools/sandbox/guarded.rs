@@ -256,7 +256,7 @@ impl RunningSteps {
             let was_same_bytes = was.as_ref().is_some_and(|was| was.has_bytes_of(is.as_ref()));
             // Where it cannot be written it is named all the same.
             let _ = was.map(|was| write(self.root_of(path), path, &was));
-            // Of a file whose mode alone changed there is no text to keep.
+            // A file whose mode alone changed has no text to keep.
             let text = is.as_ref().filter(|_| !was_same_bytes).and_then(Content::text);
             done.texts.extend(text.map(|text| (path.clone(), text.to_owned())));
             done.paths.push(path.clone());

@@ -49,7 +49,7 @@ const LIBRARIES: &[&str] = &[
     "conda-meta",
 ];
 
-/// Entries of a folder that somebody works in.
+/// Entries of a project's folder.
 const OF_PROJECTS: &[&str] = &[
     ".git",
     ".hg",
@@ -115,7 +115,10 @@ struct Installations<'a> {
 impl<'a> Installations<'a> {
     fn new(paths: &'a SandboxPaths) -> Installations<'a> {
         let folders = paths.path.iter().chain(&paths.programs).cloned().collect();
-        Installations { paths, private: paths.private_places(), folders }
+        let mut private = paths.private_places();
+        // Toolchains are in the home of root as in any other.
+        private.retain(|place| place != Path::new("/root"));
+        Installations { paths, private, folders }
     }
 
     fn of_program(&self, program: &Path) -> Vec<PathBuf> {
@@ -147,7 +150,7 @@ impl<'a> Installations<'a> {
         around.into_iter().chain(base).collect()
     }
 
-    /// The interpreters of a script, and their installations. Whoever wrote the script chose them,
+    /// The interpreters of a script, and their installations. The author of the script chose them,
     /// so nothing is opened that cannot be started.
     fn of_interpreters(&self, script: &Path) -> Vec<PathBuf> {
         let named = interpreters_of(script, &self.folders).into_iter();
@@ -209,7 +212,7 @@ impl<'a> Installations<'a> {
         (is_install && !self.is_closed(root) && !self.holds_others(root)).then(|| root.to_owned())
     }
 
-    /// The programs of a folder that somebody works in, and the libraries beside them.
+    /// The programs of a project's folder, and the libraries beside them.
     fn part_of_project(&self, folder: &Path) -> Vec<PathBuf> {
         let root = folder.parent().unwrap_or(folder);
         let libraries = LIBRARIES.iter().map(|name| root.join(name)).filter(|path| path.is_dir());

@@ -421,7 +421,7 @@ mod tests {
             for room in 36..=196 {
                 let shown = fit_message(&Line::raw(*said), room).to_string();
                 assert!(text::width(&shown) <= room, "{room}: {shown}");
-                let kept = shown.trim_end_matches('…');
+                let kept = shown.trim_end_matches(crate::symbols::ELLIPSIS);
                 let rest = said.strip_prefix(kept).unwrap_or_else(|| panic!("{room}: {shown}"));
                 let is_ascii = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
                 let cuts = is_ascii(kept.chars().last()) && is_ascii(rest.chars().next());

@@ -430,7 +430,7 @@ impl Topic {
             Topic::RewindParts { .. } => words::CHOOSE_REWIND,
             Topic::NotePlace => words::CHOOSE_NOTE,
             Topic::UnsavedConversation => words::LEAVE_TITLE,
-            Topic::Setting | Topic::SettingValue => words::CHOOSE_SETTING,
+            Topic::Setting | Topic::SettingValue => common::SETTINGS,
         }
     }
 

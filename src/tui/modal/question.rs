@@ -1,7 +1,7 @@
 //! The common part of all questions: the choices, what must be seen before approval, the field for
 //! an edited command or a message to the model, and the answer.
 //!
-//! **A word is no answer.** A letter alone cannot be told from the first letter of a word, so:
+//! **A word never answers.** A letter alone looks like the first letter of a word, so:
 //!
 //! - What Enter would do anyway, and what runs nothing, a letter or a digit decides at once: where
 //!   *Run once* is marked, `y` does.

@@ -253,7 +253,8 @@ impl StepDetails {
         if rows.len() > 4 {
             rows.truncate(4);
             if let Some(last) = rows.last_mut() {
-                *last = text::elide_end(&format!("{last} …"), self.width);
+                *last =
+                    text::elide_end(&format!("{last} {}", crate::symbols::ELLIPSIS), self.width);
             }
         }
         let style = pen.theme.text.patch(pen.theme.markup.emph);

@@ -298,7 +298,7 @@ impl StepBlock {
             let room = paper.prose_width().saturating_sub(2).max(1);
             rows.extend(layout_note(&text::elide_end(commit, room), paper));
         }
-        // A row says it all of a job, and git tidies up behind a commit.
+        // A row says it all of a job, and git tidies up after a commit.
         let is_quiet = done.job().is_some() || (done.commit.is_some() && done.succeeded());
         if let Some(say) = done.note.as_ref().filter(|_| !is_quiet).and_then(user_note) {
             rows.extend(layout_note(&paper.localize(&say), paper));

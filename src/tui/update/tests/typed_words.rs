@@ -138,7 +138,7 @@ fn a_lasting_choice_is_confirmed_by_its_letter_again_but_not_while_it_is_held_do
     release.kind = KeyEventKind::Release;
     update(&mut state, TimedInput::key(5_060, release));
     assert_eq!(press_at(&mut state, "s", 5_200), session());
-    // What runs is no confirmation of it.
+    // A key that runs the step does not confirm it.
     let mut state = confined(0);
     assert_eq!(types(&mut state, "sy", (5_000, 90)), []);
     assert_eq!(state.composer.full_text(), "sy");

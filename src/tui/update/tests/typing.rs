@@ -407,7 +407,7 @@ impl TypingHarness {
             Beat::DecisionsReceived => self.receive_decisions(),
             Beat::QuestionOpened(kind) => self.open_question(*kind),
             Beat::Picker => {
-                // The question behind the list changes only when the list closes.
+                // The question below the list changes only when the list closes.
                 self.session(protocol::Event::RewindAsked { turn: 1, files: 2 });
                 self.draw();
             }

@@ -382,7 +382,9 @@ fn prose_that_shows_an_example_of_json_proposes_nothing() {
 #[test]
 fn an_empty_reply_is_asked_for_once_more_and_named() {
     let thought = ContentBlock::Reasoning(TextBlock { text: "hm".into(), opaque: None });
-    for (blocks, expected) in [(vec![], "answered nothing"), (vec![thought], "only reasoned")] {
+    for (blocks, expected) in
+        [(vec![], "returned an empty answer"), (vec![thought], "only reasoned")]
+    {
         let mut bench = native();
         assert_eq!(line(&replies(&mut bench, blocks.clone())), "call again");
         let end = line(&replies(&mut bench, blocks));
