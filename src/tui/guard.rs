@@ -18,15 +18,11 @@ const BEFORE: Millis = 1_000;
 /// A user who typed while the turn ran may continue for this long, even into an empty draft.
 const AHEAD: Millis = 2_000;
 
-/// A word of an answer, such as `yes please`, is typed within this long; a message takes longer.
-const WORD: Millis = 1_500;
-
 /// The letter that decided a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct DecisionKey {
     /// Until it is released or another key is pressed.
     held: Option<KeyCode>,
-    at: Millis,
     /// The last key that followed without a pause.
     last: Millis,
 }
@@ -154,7 +150,7 @@ impl QuestionGuard {
     /// A question was decided, by this key.
     pub fn record_decision(&mut self, key: Option<&KeyEvent>, now: Millis) {
         let letter = key.map(|key| key.code).filter(|code| code.as_char().is_some());
-        self.decided = letter.map(|code| DecisionKey { held: Some(code), at: now, last: now });
+        self.decided = letter.map(|code| DecisionKey { held: Some(code), last: now });
     }
 
     pub fn key_released(&mut self) {
@@ -178,9 +174,7 @@ impl QuestionGuard {
     /// Whether Enter belongs to a word whose first letter decided a question. Only the first one
     /// does.
     pub fn ends_word(&mut self, now: Millis) -> bool {
-        self.decided.take().is_some_and(|decided| {
-            now < decided.last.saturating_add(QUIET) && now < decided.at.saturating_add(WORD)
-        })
+        self.decided.take().is_some_and(|decided| now < decided.last.saturating_add(QUIET))
     }
 
     /// The letters that were ignored or held just now: the beginning of a text, if one follows.

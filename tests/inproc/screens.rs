@@ -1598,7 +1598,7 @@ fn the_model_asks_and_choices_are_picked_by_letter_digit_or_arrow() {
     ] {
         let mut screen = Screen::new(Lang::En, (80, 24));
         screen.receives([started("clean up"), question(&[cents, euros], Lang::En)]);
-        screen.waits(400).types(keys);
+        screen.waits(400).types(keys).waits(400);
         assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }], "{keys:?}");
     }
 }
