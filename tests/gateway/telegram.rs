@@ -299,6 +299,8 @@ fn an_answer_that_cannot_be_read_and_a_refusal_for_now_lose_nothing() {
     gateway.service.write(ANN, "two");
     let question = gateway.service.wait_for_question(ANN);
     gateway.service.press(ANN, ANN, &data(&question, "once"));
+    // What the step says is sent before the answer.
+    gateway.model.wait_for_requests(3);
     // The user blocked the bot, and wrote again later.
     gateway.service.plan("sendMessage", Fault::Status(403));
     gateway.model.release();
