@@ -457,7 +457,7 @@ fn early(seed: u64) -> (SentText, bool) {
     if !is_first {
         screen.press("before\r");
         screen.wait_for("Before.");
-        screen.wait_until_gone("Esc stops");
+        screen.wait_until_idle();
     }
     let holds = |folder: &str| {
         let files = fs::read_dir(bench.path("avocet").join(folder)).into_iter().flatten().flatten();
@@ -535,7 +535,7 @@ fn on_screen(seed: u64) -> (&'static str, usize) {
     screen.wait_for("Ask anything");
     screen.press("before\r");
     screen.wait_for("Before.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     screen.press("the words that count\r");
     server.wait_for_requests(2);
     if random.bool() {

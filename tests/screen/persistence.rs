@@ -93,7 +93,7 @@ fn last_sent(server: &Server) -> String {
 
 #[track_caller]
 fn leave(screen: &mut Screen) {
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     // Both at once: the second one counts for three seconds only, which a busy machine may exceed.
     screen.press("\x03\x03");
     screen.wait_for_exit();
@@ -221,7 +221,7 @@ fn a_killed_window_is_restored() {
     screen.wait_for("First answer.");
     screen.press("list the files\r");
     screen.wait_for("Listed.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     screen.press("tell me more\r");
     screen.wait_for("and then");
     wait_until("what grows is written within a moment", || bench.has_growing("and then"));
@@ -262,7 +262,7 @@ fn turns_are_rewound_and_their_text_can_be_sent_again() {
     for (words, answer) in [("one\r", "Alpha."), ("two\r", "Beta."), ("three\r", "Gamma.")] {
         screen.press(words);
         screen.wait_for(answer);
-        screen.wait_until_gone("Esc stops");
+        screen.wait_until_idle();
     }
     // Twice within a second. A report of the focus follows: by itself, the second one waits for the
     // rest of a sequence.
@@ -308,17 +308,17 @@ fn a_rewind_asks_what_to_undo_and_the_model_is_told_of_the_files() {
         screen.wait_for("loop-1");
         screen.press("hello\r");
         screen.wait_for("Alpha.");
-        screen.wait_until_gone("Esc stops");
+        screen.wait_until_idle();
         screen.press("change it\r");
         screen.answer("Apply this edit", "y");
         screen.wait_for("Beta.");
-        screen.wait_until_gone("Esc stops");
+        screen.wait_until_idle();
         screen.press("/rewind 1\r");
         screen.wait_for("What to undo");
         screen.press(key);
         screen.wait_until_gone("What to undo");
         screen.wait_for(if file == "1\n" { "Files stay as they are" } else { "Restored 1 file." });
-        screen.wait_until_gone("Esc stops");
+        screen.wait_until_idle();
         assert_eq!(fs::read_to_string(&path).unwrap(), file);
         screen.press("\x15and now\r");
         // Typed on without a pause since the approval, it takes a second Enter.
@@ -417,7 +417,7 @@ fn unsaved_work_is_written_elsewhere_on_exit_when_the_database_is_locked() {
     screen.wait_for("Ask anything");
     screen.press("one\r");
     screen.wait_for("Hello.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     let other = rusqlite::Connection::open(bench.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     screen.press("two and\r\x04");
@@ -896,7 +896,7 @@ fn a_file_replaced_during_a_session_gets_the_whole_session() {
     screen.wait_for("Ask anything");
     screen.press("one\r");
     screen.wait_for("The first.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     fs::rename(&backup, bench.file()).unwrap();
     screen.press("two\r");
     screen.wait_for("was replaced by another file");

@@ -92,7 +92,7 @@ fn press_until(screen: &mut Screen, key: &str, text: &str) {
 #[track_caller]
 fn leave(screen: &mut Screen) {
     // While a turn runs, Ctrl-C would stop that.
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");
@@ -735,7 +735,7 @@ fn a_mouse_selection_is_copied_to_the_clipboard() {
     let mut screen = bench.against(&server);
     screen.press("hello\r");
     screen.wait_for("Steady as she goes.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     let row = screen.text().lines().position(|line| line.contains("Steady")).unwrap() + 1;
     screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
     // "Steady", in the form that OSC 52 wants.
@@ -813,7 +813,7 @@ fn the_conversation_can_be_read_on_the_normal_screen() {
     let mut screen = bench.against(&server);
     screen.press("hello\r");
     screen.wait_for("line 40 of many");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     screen.press("a draft");
     screen.wait_for("a draft");
     let before = screen.text();
@@ -1124,7 +1124,7 @@ fn the_queue_runs_in_the_shown_order_after_edits_and_removals() {
     screen.wait_for("edit the queue");
     server.release();
     screen.wait_for("Answer 3.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     let pair = |model: &str, text: &str| (model.to_owned(), text.to_owned());
     let expected = [
         pair("loop-1", "zero"),
@@ -1153,7 +1153,7 @@ fn a_queued_message_brought_back_and_a_steered_one_leave_the_others_in_order() {
     screen.wait_for_column(HOME);
     server.release();
     screen.wait_for("Answer 4.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     let texts: Vec<String> = asked(&server).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["zero", "now", "one", "three", "two again"]);
 }
@@ -1167,7 +1167,7 @@ fn a_stop_returns_the_queue_to_the_input_and_starts_nothing() {
     queues(&mut screen, &server, &["one", "two"]);
     screen.press("\x1b");
     screen.wait_for("Stopped.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     screen.press(" three\r");
     screen.wait_for("Answer 1.");
     let texts: Vec<String> = asked(&server).into_iter().map(|(_, text)| text).collect();
@@ -1196,7 +1196,7 @@ fn a_message_truncated_in_its_request_says_so() {
     screen.wait_for("too long for one request");
     screen.wait_for("Much.");
     assert!(last_sent(&server).contains("left out"));
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     screen.press("/clear\r");
     screen.wait_until_gone("too long for one request");
     screen.press("short\r");

@@ -131,7 +131,7 @@ fn a_key_in_a_server_error_is_masked_on_the_screen_and_in_saved_files() {
         screen.press("hello\r");
         server.wait_for_requests(1);
         screen.wait_for("✗");
-        screen.wait_until_gone("Esc stops");
+        screen.wait_until_idle();
         screen.press("\x04");
         screen.wait_for_exit();
         assert_no_key(&String::from_utf8_lossy(&screen.raw()));
@@ -162,7 +162,7 @@ fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sen
     }
     screen.press("please\r");
     screen.wait_for("Noted.");
-    screen.wait_until_gone("Esc stops");
+    screen.wait_until_idle();
     let history = bench.path("avocet/state/history");
     wait_until("the line is kept", || {
         fs::read_to_string(&history).is_ok_and(|text| text.contains("please"))

@@ -136,7 +136,7 @@ fn the_screen_exits_at_once_while_another_program_locks_the_database() {
             let mut screen = screen(&bench, &server, &[]);
             screen.press("one\r");
             screen.wait_for("Hello.");
-            screen.wait_until_gone("Esc stops");
+            screen.wait_until_idle();
             let file = database(&bench);
             let other = rusqlite::Connection::open(file).unwrap();
             other.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -21,6 +21,8 @@ use crate::support::wait::{PATIENCE, wait_until};
 struct ScreenOutput {
     parser: vt100::Parser,
     raw: Vec<u8>,
+    /// The program has begun a frame and not ended it: what stands there is half of two.
+    is_drawing: bool,
     /// The program closed its side.
     over: bool,
     /// Nobody reads what it writes for a while.
@@ -76,6 +78,7 @@ impl Screen {
             Mutex::new(ScreenOutput {
                 parser: parser(size),
                 raw: Vec::new(),
+                is_drawing: false,
                 over: false,
                 paused: false,
             }),
@@ -176,6 +179,18 @@ impl Screen {
     #[track_caller]
     pub fn wait_until_gone(&self, text: &str) {
         self.wait_until(&format!("`{text}` to go"), |seen| !screen_text(seen).contains(text));
+    }
+
+    /// Waits until no turn runs and no question is open, by the window's title: what says on the
+    /// screen how to stop gives way to messages.
+    #[track_caller]
+    pub fn wait_until_idle(&self) {
+        self.wait_until("the end of the turn", |seen| {
+            let title = seen.raw.windows(4).rposition(|window| window == b"\x1b]0;").unwrap_or(0);
+            let title = seen.raw.get(title..).unwrap_or_default();
+            let title = title.split(|byte| *byte == b'\x07').next().unwrap_or_default();
+            title.ends_with(b" - Avocet")
+        });
     }
 
     /// Waits until the bytes `text` have been written since the start, seen or not.
@@ -281,7 +296,7 @@ impl Screen {
         let (seen, changed) = &*self.seen;
         let deadline = Instant::now() + PATIENCE;
         let mut seen = seen.lock().unwrap();
-        while !done(&seen) {
+        while seen.is_drawing && !seen.over || !done(&seen) {
             let left = deadline.saturating_duration_since(Instant::now());
             let ended = seen.over && what != "the end of the program";
             assert!(
@@ -388,7 +403,9 @@ fn read_output(mut reader: Box<dyn Read + Send>, seen: Shared, keyboard: Keyboar
             }
             let bytes = buf.get(..read).unwrap_or_default();
             seen.parser.process(bytes);
+            let before = seen.raw.len();
             seen.raw.extend_from_slice(bytes);
+            seen.is_drawing = is_drawing(&seen, before);
             seen.over = read == 0;
             let replies = replies(bytes);
             drop(seen);
@@ -403,6 +420,21 @@ fn read_output(mut reader: Box<dyn Read + Send>, seen: Shared, keyboard: Keyboar
             }
         }
     });
+}
+
+/// Whether the last frame that began has not ended yet; `before` is what was read until then.
+fn is_drawing(seen: &ScreenOutput, before: usize) -> bool {
+    let (begin, end) = (b"\x1b[?2026h", b"\x1b[?2026l");
+    // A mark may be cut between two reads.
+    let read = seen.raw.get(before.saturating_sub(begin.len() - 1)..).unwrap_or_default();
+    read.windows(begin.len())
+        .rev()
+        .find_map(|window| match window {
+            _ if window == begin => Some(true),
+            _ if window == end => Some(false),
+            _ => None,
+        })
+        .unwrap_or(seen.is_drawing)
 }
 
 /// The answers of a terminal of our time. A query that is cut between two reads stays
