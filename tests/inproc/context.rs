@@ -695,7 +695,7 @@ fn prose(seed: u64) -> String {
 /// `TURNS=2000` for the whole of it.
 #[tokio::test]
 async fn many_turns_are_saved_in_bounded_space() {
-    let turns = std::env::var("TURNS").ok().and_then(|text| text.parse().ok()).unwrap_or(150_u64);
+    let turns = std::env::var("TURNS").ok().and_then(|text| text.parse().ok()).unwrap_or(60_u64);
     // A model that sums up, and one that never does: then the past is kept as it is.
     for sums in [true, false] {
         let mut talk = ContextSession::saved();
