@@ -139,12 +139,14 @@ pub struct QuestionOffer {
     pub marked: Option<ChoicePick>,
 }
 
+/// What is said of the sandbox where nothing of the user's is opened: a program's own settings are its
+/// own.
+const KEPT: &[&str] = &["sandbox.work", "sandbox.network", "sandbox.homes"];
+
 /// Whether an approval reaches nothing but the folder and what the step's own row opens: then the
 /// usual answer is yes.
 fn stays_inside(asked: &StepQuestion) -> bool {
-    let opens = |rule: &str| {
-        rule.starts_with("sandbox.") && !["sandbox.work", "sandbox.network"].contains(&rule)
-    };
+    let opens = |rule: &str| rule.starts_with("sandbox.") && !KEPT.contains(&rule);
     let mut rules = asked.risk.reasons.iter().map(|reason| reason.rule.as_str());
     let confined = match asked.change {
         // What could be remembered is an edit like any other; the rest steers programs or is
@@ -154,8 +156,8 @@ fn stays_inside(asked: &StepQuestion) -> bool {
     };
     confined
         && asked.risk.can_batch_approve()
-        // What its own row sends or fetches leaves the machine.
-        && !asked.risk.effects.contains(&Effect::Network)
+        // What its own row sends leaves the machine; what it fetches does not.
+        && !asked.risk.effects.contains(&Effect::Send)
         && !asked.risk.is_high_risk()
         && !asked.risk.opens_sandbox()
         && !rules.any(opens)

@@ -186,10 +186,16 @@ fn yes_is_marked_only_where_the_sandbox_holds_and_nothing_is_opened() {
     let (yes, no) = (Some(Pick::Run), Some(Pick::Reject));
     assert_eq!(marked(&["npm.test", "sandbox.work"], risk(Tier::L1)), yes);
     assert_eq!(marked(&["sandbox.work", "sandbox.network"], risk(Tier::L1)), yes);
-    assert_eq!(marked(&["git.push", "sandbox.work"], effect(Effect::Network)), no, "it leaves");
+    assert_eq!(marked(&["git.push", "sandbox.work"], effect(Effect::Send)), no, "it leaves");
+    assert_eq!(
+        marked(&["npm.install", "sandbox.work"], effect(Effect::Network)),
+        yes,
+        "it fetches"
+    );
     assert_eq!(marked(&["npm.test"], risk(Tier::L1)), no, "no sandbox");
     assert_eq!(marked(&["npm.test", "sandbox.none"], risk(Tier::L1)), no);
-    assert_eq!(marked(&["sandbox.work", "sandbox.homes"], risk(Tier::L1)), no);
+    assert_eq!(marked(&["sandbox.work", "sandbox.homes"], risk(Tier::L1)), yes);
+    assert_eq!(marked(&["sandbox.work", "sandbox.credentials"], risk(Tier::L1)), no);
     assert_eq!(marked(&["sandbox.work"], lifted()), no);
     for grave in [Effect::Secret, Effect::Outside, Effect::Elevate, Effect::Irreversible] {
         assert_eq!(marked(&["sandbox.work"], effect(grave)), no, "{grave:?}");

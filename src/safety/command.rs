@@ -5,6 +5,7 @@
 //! tables. Anything a later rule looks at (the repository of a `git` step, say) is one more
 //! function that adds findings in [`judge_command`].
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use avocet_core::i18n::safety as words;
@@ -210,7 +211,11 @@ fn add_row_finding(
     findings: &mut Findings,
 ) {
     let say = spec.why.with("program", excerpt(&call.id.replace('.', " ")));
-    findings.add(call.id.clone(), spec.tier, say, arg, spec.effects);
+    let mut effects = Cow::Borrowed(spec.effects);
+    if spec.tier > Tier::L0 && checks::sends(call, spec.effects) {
+        effects.to_mut().extend([Effect::Network, Effect::Send]);
+    }
+    findings.add(call.id.clone(), spec.tier, say, arg, &effects);
 }
 
 fn check_dangers(

@@ -51,7 +51,9 @@ pub const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
 /// Effects of what changes the machine itself.
 pub const POWER: &[Effect] = &[Effect::Elevate, Effect::Irreversible];
 /// Effects of what is lost on another machine.
-pub const REMOTE: &[Effect] = &[Effect::Network, Effect::Irreversible];
+pub const REMOTE: &[Effect] = &[Effect::Network, Effect::Send, Effect::Irreversible];
+/// Effects of what is on another machine afterwards.
+pub const SENDS: &[Effect] = &[Effect::Network, Effect::Send];
 /// The effect of what leaves the workspace.
 pub const OUT: &[Effect] = &[Effect::Outside];
 

@@ -14,9 +14,9 @@ use avocet_core::text::short_name;
 use super::grant::{self, CommandFolder, GrantQuestion};
 use super::paths::{self, PathClass};
 use super::places::is_named;
-use super::rules::remembered::{FILE_COMMANDS, FORMATTERS};
+use super::rules::remembered::{FILE_COMMANDS, FORMATTERS, RECORDING};
 use super::spec::operands;
-use super::{FileKind, PathKind, PolicyContext, args, reach, rules};
+use super::{FileKind, PathKind, PolicyContext, args, reach, rules, signing};
 
 /// The rules of the findings that a mode adds.
 const EDITS: &str = "mode.edits";
@@ -52,6 +52,7 @@ fn changes_files(question: GrantQuestion<'_>) -> bool {
         || is_file_command(question)
         || edits_in_place(question)
         || is_formatter(question)
+        || records_state(question)
 }
 
 /// Whether all that asks is the row of the command itself.
@@ -104,6 +105,24 @@ fn is_formatter(question: GrantQuestion<'_>) -> bool {
     question.scene.policy.shelter == SandboxStatus::Held
         && asks_by_row_alone(question, &grant::row_id(program, args))
         && reach::is_command_covered(FORMATTERS, program, args, &folder)
+}
+
+/// Hooks of what is staged and of a branch that begins.
+const HOOKS: &[&str] = &["post-index-change", "post-checkout", "reference-transaction"];
+
+/// Staging files of the folder, and beginning a branch where it stands: no file changes, and no
+/// program runs. A filter of the repository asks by itself, and a hook of these must not be there.
+fn records_state(question: GrantQuestion<'_>) -> bool {
+    let StepAction::Exec { program, args } = question.work else { return false };
+    let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
+    let hooks = || signing::find_hooks(args, question.cwd, question.scene);
+    // One more name would be where the branch begins.
+    let is_whole =
+        args.len() == 3 || args.first().is_some_and(|sub| ["add", "stage"].contains(&sub.as_str()));
+    is_whole
+        && asks_by_row_alone(question, &grant::row_id(program, args))
+        && reach::is_command_covered(RECORDING, program, args, &folder)
+        && !hooks().names.iter().any(|name| HOOKS.contains(name))
 }
 
 /// What a command does to files of the folder.
@@ -253,6 +272,7 @@ fn files_below(path: &Path, context: PolicyContext<'_>) -> Option<Vec<PathBuf>> 
 #[rustfmt::skip]
 const GRAVE: &[Effect] = &[
     Effect::Secret, Effect::Elevate, Effect::Outside, Effect::Irreversible, Effect::Terminal, Effect::Resource,
+    Effect::Send,
 ];
 
 /// Programs and their sub-commands that do nothing beyond the folder where a sandbox holds them and

@@ -24,6 +24,7 @@ mod planted;
 mod reading;
 mod remembered;
 mod scripted;
+mod sending;
 mod shelves;
 
 /// A made-up machine: `/w` is the workspace, `/h` the home.

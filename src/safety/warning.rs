@@ -63,7 +63,7 @@ impl Warning {
     /// The warning for an effect, if it has one.
     pub fn from_effect(effect: Effect) -> Option<Warning> {
         match effect {
-            Effect::Read | Effect::Terminal | Effect::Irreversible => None,
+            Effect::Read | Effect::Send | Effect::Terminal | Effect::Irreversible => None,
             Effect::Write => Some(Warning::Write),
             Effect::Delete => Some(Warning::Delete),
             Effect::Exec => Some(Warning::Exec),

@@ -46,7 +46,8 @@ words! { "safety":
     RUNS_PROJECT: "`{program}` runs code or settings of the project.", "`{program}` 会运行项目中的代码或配置。";
     RUNS_PROJECT_SETTINGS: "`{program}` reads project settings that can start programs.", "`{program}` 会读取项目配置，其中可能启动程序。";
     READS_PROJECT: "`{program}` reads the project's settings and may use the network.", "`{program}` 会读取项目配置，并可能访问网络。";
-    INSTALLS: "`{program}` downloads packages and runs their scripts.", "`{program}` 会从网络获取软件包并运行其脚本。";
+    INSTALLS: "Downloads packages and may run their install scripts.", "会下载软件包，并可能运行其安装脚本。";
+    BUILDS: "Runs code of the project and of its packages, which it may download.", "会运行项目及其依赖中的代码，必要时下载依赖。";
     RUNS_FETCHED: "`{program}` can download a program and run it.", "`{program}` 可从网络获取程序并运行。";
     RUNS_CODE: "`{program}` runs whatever code it is given.", "`{program}` 会运行给它的任何代码。";
     RUNS_AWK: "`{program}` programs can write files and start programs.", "`{program}` 的程序可以写文件和启动其他程序。";

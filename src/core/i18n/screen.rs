@@ -281,6 +281,7 @@ words! { "screen":
     EFFECT_DELETE: "delete", "删除";
     EFFECT_EXEC: "run code that is not shown here", "运行此处未显示的代码";
     EFFECT_NETWORK: "use the network", "访问网络";
+    EFFECT_SEND: "send to other machines", "向其他机器发送内容";
     EFFECT_ELEVATE: "get more rights", "获取更高权限";
     EFFECT_SECRET: "read secrets", "读取机密";
     EFFECT_OUTSIDE: "go outside the folder", "触及目录之外";

@@ -34,7 +34,10 @@ pub enum Effect {
     Write,
     Delete,
     Exec,
+    /// It uses the network, to fetch or to send.
     Network,
+    /// What it sends is on another machine afterwards.
+    Send,
     Elevate,
     Secret,
     Outside,

@@ -44,7 +44,7 @@ pub use project::{
     rust_toolchain, rustc_explain,
 };
 pub use recursive::{diff, grep, ls, rg};
-pub use remote::{destroys, docker, forge, prune};
+pub use remote::{destroys, docker, forge, prune, sends};
 pub use sed::sed;
 
 /// `date`: an operand that is not a format sets the clock.

@@ -3,11 +3,13 @@
 use super::super::spec::{Danger, Spec};
 use super::super::{checks, wrappers};
 use avocet_core::i18n::safety as words;
-use avocet_core::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Secret, Write};
+use avocet_core::protocol::Effect::{
+    Delete, Elevate, Exec, Irreversible, Network, Secret, Send, Write,
+};
 
 const BUILD: &[avocet_core::protocol::Effect] = &[Exec, Write];
 const INSTALL: &[avocet_core::protocol::Effect] = &[Exec, Write, Network];
-const FAR: &[avocet_core::protocol::Effect] = &[Network, Irreversible];
+const FAR: &[avocet_core::protocol::Effect] = &[Network, Send, Irreversible];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[
@@ -42,12 +44,13 @@ pub(super) const ROWS: &[Spec] = &[
             Spec::refuse("publish yank owner", words::PUBLISHES, FAR).keeps(&["cargo publish"]).raised(&[]),
             Spec::refuse("login logout", words::LOGS_IN, &[Secret, Network]).keeps(&["cargo login"]),
             Spec::ask("install uninstall add remove rm update fetch vendor generate-lockfile", words::INSTALLS, INSTALL).keeps(&["cargo install x", "cargo add serde"]),
-            Spec::ask("build b check c test t run r bench doc clippy fmt fix clean new init miri nextest expand llvm-cov tree metadata locate-project pkgid read-manifest package rustc rustdoc watch audit deny machete outdated insta tarpaulin", words::RUNS_PROJECT, BUILD).keeps(&["cargo build", "cargo test x", "cargo fmt", "cargo fmt -p --check", "cargo fmt -- --config-path x --check", "cargo metadata", "cargo metadata --no-deps -Zunstable-options", "cargo --config x.toml metadata --no-deps", "cargo +nightly fmt --check"]),
+            Spec::ask("build b check c test t run r bench doc clippy fix miri nextest expand llvm-cov package rustc rustdoc watch insta tarpaulin", words::BUILDS, BUILD).keeps(&["cargo build", "cargo test x"]),
+            Spec::ask("fmt clean new init tree metadata locate-project pkgid read-manifest audit deny machete outdated", words::RUNS_PROJECT, BUILD).keeps(&["cargo fmt", "cargo fmt -p --check", "cargo fmt -- --config-path x --check", "cargo metadata", "cargo metadata --no-deps -Zunstable-options", "cargo --config x.toml metadata --no-deps", "cargo +nightly fmt --check"]),
         ])
         .keeps(&["cargo", "cargo nobody"]),
     Spec::ask("rustc rustfmt rustdoc clippy-driver miri bindgen cbindgen wasm-pack trunk sqlx diesel sea-orm-cli tauri", words::RUNS_PROJECT, BUILD).keeps(&["rustc main.rs", "rustc --explain x", "rustfmt main.rs", "rustc -C linker=./evil.sh main.rs"]),
     Spec::ask("go gofmt goimports golangci-lint gopls dlv staticcheck", words::RUNS_PROJECT, INSTALL).posix().subs(&[
-        Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version -m x"]),
+        Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::BUILDS, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version -m x"]),
     ]).keeps(&["go nobody"]),
     // Asked for their version they load the project too, look for it in the folders above,
     // or fetch the version it names.

@@ -7,7 +7,9 @@ use super::super::spec::Operands::{Named, None, PatternThenReads, Text};
 use super::super::spec::{Danger, Spec};
 use super::super::{checks, wrappers};
 use avocet_core::i18n::safety as words;
-use avocet_core::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Secret, Write};
+use avocet_core::protocol::Effect::{
+    Delete, Exec, Irreversible, Network, Outside, Secret, Send, Write,
+};
 
 /// Flags of everything that shows a difference.
 macro_rules! diff_flags {
@@ -228,15 +230,15 @@ const SUBS: &[Spec] = &[
     Spec::ask("restore", words::GIT_DISCARDS_FILE, &[Write, Delete]).values("-s=text --source=text").check(checks::git_discard)
         .keeps(&["git restore a.txt", "git restore --staged .", "git restore -S ."]).raised(&["git restore .", "git restore :/", "git restore --staged --worktree .", "git restore -SW ."]),
     Spec::ask("switch", words::GIT_SWITCHES, &[Write, Exec]).dangers(&[Danger::refuse("force", &["-f|--force|--discard-changes"], words::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git switch main", "git switch -c x"]).raised(&["git switch -f main", "git switch --discard-changes main"]),
-    Spec::ask("fetch clone ls-remote fetch-pack http-fetch send-pack remote-https remote-http", words::USES_NETWORK, &[Network, Write])
+    Spec::ask("fetch clone ls-remote fetch-pack http-fetch remote-https remote-http", words::USES_NETWORK, &[Network, Write])
         .dangers(&[Danger::ask("program", &["--upload-pack=|-u=|--exec=|--receive-pack="], words::STARTS_PROGRAM, &[Exec])]).keeps(&["git fetch", "git clone https://example.com/x", "git ls-remote origin"]),
     Spec::ask("difftool", words::GIT_WRITES, &[Write, Exec]).dangers(&[Danger::ask("program", &["-x=|--extcmd="], words::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git difftool", "git difftool -x id"]).raised(&["git difftool -x 'rm -rf x'"]),
-    Spec::ask("push", words::GIT_PUSHES, &[Network, Write]).values("-o=text --push-option=text --repo=text --receive-pack=text --exec=text --recurse-submodules=text")
+    Spec::ask("push send-pack", words::GIT_PUSHES, &[Network, Send, Write]).values("-o=text --push-option=text --repo=text --receive-pack=text --exec=text --recurse-submodules=text")
         .flags("--follow-tags --force-if-includes")
         .dangers(&[
-            Danger::refuse("force", &["-f|--force|--force-with-lease"], words::GIT_FORCES, &[Network, Irreversible]),
-            Danger::refuse("mirror", &["--mirror|--prune"], words::GIT_MIRRORS, &[Network, Irreversible]),
-            Danger::refuse("delete", &["-d|--delete"], words::GIT_DELETES_REMOTE, &[Network, Irreversible]),
+            Danger::refuse("force", &["-f|--force|--force-with-lease"], words::GIT_FORCES, &[Network, Send, Irreversible]),
+            Danger::refuse("mirror", &["--mirror|--prune"], words::GIT_MIRRORS, &[Network, Send, Irreversible]),
+            Danger::refuse("delete", &["-d|--delete"], words::GIT_DELETES_REMOTE, &[Network, Send, Irreversible]),
         ])
         .check(checks::git_push)
         .keeps(&["git push", "git push origin main", "git push --follow-tags", "git push -u origin x"])
@@ -244,5 +246,6 @@ const SUBS: &[Spec] = &[
     Spec::refuse("filter-branch filter-repo prune", words::GIT_DISCARDS, &[Delete, Irreversible]).keeps(&["git filter-branch"]),
     Spec::ask("gc", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("prune", &["--prune="], words::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git gc"]).raised(&["git gc --prune=now"]),
     Spec::ask("update-ref", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("delete", &["-d|--delete"], words::GIT_DELETES, &[Delete, Irreversible])]).keeps(&["git update-ref HEAD x"]).raised(&["git update-ref -d refs/heads/x"]),
-    Spec::ask("lfs svn p4 range-diff send-email imap-send daemon http-backend shell annex flow cvsimport cvsexportcommit cvsserver archimport subtree", words::GIT_RUNS, &[Exec, Network, Write]).keeps(&["git lfs pull"]),
+    Spec::ask("send-email imap-send", words::GIT_RUNS, &[Exec, Network, Send, Write]).keeps(&["git send-email x.patch"]),
+    Spec::ask("lfs svn p4 range-diff daemon http-backend shell annex flow cvsimport cvsexportcommit cvsserver archimport subtree", words::GIT_RUNS, &[Exec, Network, Write]).keeps(&["git lfs pull"]),
 ];

@@ -153,6 +153,9 @@ const DOTNET: Rest = Rest::of(None)
 const FILES: Rest = Rest::of(Inside);
 const CHANGES: Rest = Rest::of(Changed);
 const FORMATTED: Rest = CHANGES;
+const STAGED: Rest = FILES.flags(
+    "-A --all -u --update -v --verbose -n --dry-run -N --intent-to-add --no-all --ignore-errors",
+);
 
 #[rustfmt::skip]
 pub const FORMS: &[RuleForm] = &[
@@ -166,7 +169,7 @@ pub const FORMS: &[RuleForm] = &[
 
     // git. A sub-command that is not here may be an alias.
     form("git", Nothing),
-    form("git add|stage", Open(FILES.flags("-A --all -u --update -v --verbose -n --dry-run -N --intent-to-add --no-all --ignore-errors"))),
+    form("git add|stage", Open(STAGED)),
     form("git commit", Open(FILES
         .flags("-a --all -q --quiet -v --verbose -s --signoff --no-edit --allow-empty --dry-run --short --status --no-status")
         .values("-m --message --fixup --squash"))),
@@ -246,6 +249,13 @@ pub const FILE_COMMANDS: &[RuleForm] = &[
     form("mv", Open(CHANGES.flags("-f -n -u -v --force --no-clobber --update --verbose"))),
     form("ln -s|--symbolic", Open(CHANGES.flags("-v --verbose"))),
     form("rm", Open(CHANGES.flags("-f -r -R -d -v --force --recursive --dir --verbose"))),
+];
+
+/// Commands of git that change neither a file nor what was committed.
+pub const RECORDING: &[RuleForm] = &[
+    form("git add|stage", Open(STAGED)),
+    form("git checkout -b", Open(Rest::of(Name))),
+    form("git switch -c|--create", Open(Rest::of(Name))),
 ];
 
 /// Programs that only write files in another form. Code of the project may decide how, so

@@ -17,7 +17,9 @@ pub struct Script {
     pub functions: Vec<String>,
     /// Variables its forms give a value: of loops, of arithmetic, `{fd}>`.
     pub names: Vec<String>,
-    /// Its `for … in …`.
+    /// Where its here-documents are, and where they are announced, in characters.
+    pub documents: Vec<(usize, usize)>,
+    /// Its `for … in …`, but those in substitutions.
     pub loops: Vec<ForLoop>,
     /// How many commands were begun.
     pub(super) begun: usize,
@@ -33,6 +35,8 @@ pub struct Simple {
     pub redirects: Vec<Redirect>,
     /// The text of a here-document or here-string it is fed.
     pub fed: Option<String>,
+    /// The same, for a reader that must know exactly what it is.
+    pub input: Option<InputText>,
     pub seat: CommandPosition,
 }
 
@@ -49,6 +53,19 @@ pub struct CommandPosition {
     pub piped: bool,
     /// True inside a function of its own name.
     pub recursive: bool,
+    /// True inside a substitution, where what it prints becomes a part of a word.
+    pub substituted: bool,
+}
+
+/// What a command is fed by the line itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InputText {
+    /// `<<< WORD`.
+    Word(ShellWord),
+    /// A here-document of which nothing expands.
+    Lines(String),
+    /// One of which something does.
+    Expanding(String),
 }
 
 /// What a command follows.
@@ -105,11 +122,11 @@ pub struct ShellWord {
     pub traits: Vec<Trait>,
     /// Where it begins and ends in the text that was read, in characters.
     pub span: (usize, usize),
-    /// The variables in it, in order.
+    /// The variables and substitutions in it, in order.
     pub variables: Vec<VariableUse>,
 }
 
-/// A variable in a word, as it is written: `$HOME`.
+/// A variable or a substitution in a word, as it is written: `$HOME`, `$(ls)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableUse {
     /// Where it begins in the text of the word, in bytes.
@@ -150,6 +167,17 @@ impl ShellWord {
     pub fn needs_expansion(&self) -> bool {
         use Trait::{Braces, Process, Substitution, Variable};
         self.traits.iter().any(|t| matches!(t, Variable | Substitution | Process | Braces))
+    }
+
+    /// The substitutions of commands in it, as they are written.
+    pub fn substitutions(&self) -> impl Iterator<Item = &str> {
+        let written = self.variables.iter().map(|variable| variable.written.as_str());
+        written.filter(|written| written.starts_with("$("))
+    }
+
+    /// Whether it shows the status of the command before.
+    pub fn shows_status(&self) -> bool {
+        self.variables.iter().any(|variable| ["$?", "${?}"].contains(&variable.written.as_str()))
     }
 
     /// Whether it is exactly this word of the shell's grammar.

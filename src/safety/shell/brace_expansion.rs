@@ -15,10 +15,31 @@ pub fn expand(text: &str) -> Vec<String> {
                 let parts = list.split(',').rev().map(|part| format!("{before}{part}{after}"));
                 open.extend(parts);
             }
-            Some(_) | None => done.push(word),
+            Some(_) => done.push(word),
+            None => match innermost_range(&word) {
+                Some((before, numbers, after)) if done.len() + open.len() < MOST => {
+                    open.extend(numbers.iter().rev().map(|n| format!("{before}{n}{after}")));
+                }
+                Some(_) | None => done.push(word),
+            },
         }
     }
     done
+}
+
+/// The first `{1..3}` of plain numbers: the text before, the numbers, and the text after it.
+fn innermost_range(text: &str) -> Option<(&str, Vec<u32>, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (range, after) = rest.split_once('}')?;
+    let number = |digits: &str| {
+        let is_plain = digits.bytes().all(|b| b.is_ascii_digit()) && digits.len() < 5;
+        (is_plain && (digits == "0" || !digits.starts_with('0'))).then(|| digits.parse().ok())?
+    };
+    let (from, to) = range.split_once("..")?;
+    let (from, to): (u32, u32) = (number(from)?, number(to)?);
+    let numbers: Vec<u32> =
+        if from <= to { (from..=to).collect() } else { (to..=from).rev().collect() };
+    (numbers.len() <= MOST).then_some((before, numbers, after))
 }
 
 /// The first list that does not contain another one: the text before, inside and after it.
@@ -55,6 +76,12 @@ mod tests {
             ("a{b", "a{b"),
             ("{a}{b,c}", "{a}b|{a}c"),
             ("x", "x"),
+            ("{1..3}", "1|2|3"),
+            ("a{3..1}b", "a3b|a2b|a1b"),
+            ("{a,b}{1..2}", "a1|a2|b1|b2"),
+            ("{01..3}", "{01..3}"),
+            ("{a..c}", "{a..c}"),
+            ("{1..99999}", "{1..99999}"),
         ] {
             assert_eq!(expand(text).join("|"), expected, "{text}");
         }

@@ -122,7 +122,7 @@ impl ShellParser<'_> {
                 end = self.at;
                 words.push(word);
             }
-            if keyword == "for" {
+            if keyword == "for" && self.substitutions == 0 {
                 self.script.loops.push(ForLoop { name, words, span: (begin, end) });
             }
         }

@@ -23,6 +23,10 @@ pub fn read_condition(
     match words {
         [sign, word] if is_sign(sign, ABOUT_ONE) => {
             let known = expander.fill_unsplit(word)?;
+            // A file of a name that is not known.
+            if known.is_unknown() && !["-n", "-z"].contains(&sign.text.as_str()) {
+                return None;
+            }
             let shown = format!("[[ {denial}{} {} ]]", sign.text, known.quoted());
             Some((vec![sign.text.clone(), known.text], shown))
         }

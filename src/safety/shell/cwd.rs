@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::ast::Joint;
 
 /// Where the next command may run.
+#[derive(Clone, Debug)]
 pub struct Folders {
     /// Every folder the line was ever in.
     all: Vec<PathBuf>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::{FileKind, PathKind, PolicyContext, sensitive};
 use super::ast::{Set, ShellWord, Trait, VariableUse};
 use super::brace_expansion;
-use super::variables::{ShellVariables, is_free_name};
+use super::variables::{ShellVariables, is_free_name, is_one_word, made_name};
 use avocet_core::text::quote_literal;
 
 /// A word of a command that is known.
@@ -22,6 +22,17 @@ pub struct KnownWord {
 impl KnownWord {
     fn literal(text: impl Into<String>) -> KnownWord {
         KnownWord { text: text.into(), shown: None }
+    }
+
+    /// Whether the shell itself puts a part of it in, that it makes before.
+    pub fn is_unknown(&self) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.contains("${avocet_"))
+    }
+
+    /// The same, and it is split there into as many words as it has.
+    pub fn is_split(&self) -> bool {
+        let count = |text| self.shown.as_ref().map_or(0, |shown| shown.matches(text).count());
+        count("${avocet_") > count("\"${avocet_")
     }
 
     /// For the shell, which has nothing to expand in it.
@@ -48,6 +59,17 @@ const SHOWN: &[&str] = &[
     "BASH_VERSION",
 ];
 
+/// A substitution of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Substituted {
+    /// As it is written.
+    pub written: String,
+    /// What it prints, if that is known.
+    pub known: Option<String>,
+    /// The variable that the shell keeps it in, if not.
+    pub name: String,
+}
+
 /// What words are expanded by.
 #[derive(Clone, Copy)]
 pub struct Expander<'a> {
@@ -56,19 +78,25 @@ pub struct Expander<'a> {
     pub folder: Option<&'a Path>,
     /// Those that the line itself has set.
     pub variables: &'a ShellVariables,
+    /// What the substitutions of the words become.
+    pub made: &'a [Substituted],
     /// Whether the shell itself takes the words, and only shows or compares them.
     pub shows: bool,
+    /// The same, and it compares: a word stays one.
+    pub compares: bool,
 }
 
 impl Expander<'_> {
     /// The words that a word becomes; `None`: only the shell knows.
     pub fn expand(&self, word: &ShellWord) -> Option<Vec<KnownWord>> {
-        use Trait::{Braces, Coded, Pattern, Process, Quoted, Substitution, Variable};
-        let is_made = word.has(Substitution) || word.has(Process);
-        if is_made || word.has(Coded) && !word.text.chars().all(is_read_alike) {
+        use Trait::{Braces, Coded, Pattern, Process, Quoted, Variable};
+        if word.has(Process) || word.has(Coded) && !word.text.chars().all(is_read_alike) {
             return None;
         }
         let spreads = word.has(Braces) || word.has(Pattern);
+        if let Some(words) = self.split_known(word) {
+            return words;
+        }
         if word.has(Variable) || !word.variables.is_empty() {
             return if spreads { None } else { Some(vec![self.fill_variables(word)?]) };
         }
@@ -93,6 +121,17 @@ impl Expander<'_> {
         Some(known)
     }
 
+    /// The words of a substitution without quotes that is a word by itself, where what it prints
+    /// is known; the inner `None`: the shell would make more of them.
+    fn split_known(&self, word: &ShellWord) -> Option<Option<Vec<KnownWord>>> {
+        let [only] = word.variables.as_slice() else { return None };
+        let known = self.made.iter().find(|one| one.written == only.written)?.known.as_ref()?;
+        let is_whole = !only.is_quoted && only.written == word.text;
+        let words = known.split_ascii_whitespace();
+        let literal = |word: &str| is_one_word(word).then(|| KnownWord::literal(word));
+        is_whole.then(|| words.map(literal).collect())
+    }
+
     /// The only word that a word becomes.
     pub fn expand_one(&self, word: &ShellWord) -> Option<KnownWord> {
         let [only]: [KnownWord; 1] = self.expand(word)?.try_into().ok()?;
@@ -102,9 +141,7 @@ impl Expander<'_> {
     /// The text of a word that is neither split nor matched with names: a value, or what is
     /// compared.
     pub fn fill_unsplit(&self, word: &ShellWord) -> Option<KnownWord> {
-        use Trait::{Coded, Process, Substitution};
-        let is_made = [Substitution, Process, Coded].iter().any(|made| word.has(*made));
-        if is_made || word.text.contains('~') {
+        if word.has(Trait::Process) || word.has(Trait::Coded) || word.text.contains('~') {
             return None;
         }
         if word.variables.is_empty() {
@@ -135,17 +172,19 @@ impl Expander<'_> {
         }
         let (mut text, mut shown, mut stays, mut done) =
             (String::new(), String::new(), false, 0_usize);
+        // Nothing in quotes would be a word of its own beside what is split.
+        let quoted = |text: &str| if text.is_empty() { String::new() } else { quote_literal(text) };
         for variable in &word.variables {
             let before = word.text.get(done..variable.at)?;
             let (value, kept) = self.value_of(variable)?;
             text += &format!("{before}{value}");
             stays |= kept.is_some();
-            shown += &quote_literal(before);
-            shown += &kept.unwrap_or_else(|| quote_literal(&value));
+            shown += &quoted(before);
+            shown += &kept.unwrap_or_else(|| quoted(&value));
             done = variable.at + variable.written.len();
         }
         let rest = word.text.get(done..)?;
-        shown += &quote_literal(rest);
+        shown += &quoted(rest);
         Some(KnownWord { text: text + rest, shown: stays.then_some(shown) })
     }
 
@@ -153,11 +192,15 @@ impl Expander<'_> {
     /// status of a command is some number.
     fn value_of(&self, variable: &VariableUse) -> Option<(String, Option<String>)> {
         let written = variable.written.as_str();
+        if written.starts_with("$(") {
+            return self.substituted(variable);
+        }
         let name = written.trim_start_matches('$').trim_matches(['{', '}']);
         let kept = Some(format!("\"${{{name}}}\""));
         let is_whole = written == format!("${name}") || written == format!("${{{name}}}");
         match name {
             _ if !is_whole => None,
+            name if self.variables.is_made(name) => self.shown_later(name, variable),
             name if self.variables.has(name) => {
                 Some((self.variables.value_of(name, variable)?, None))
             }
@@ -169,9 +212,26 @@ impl Expander<'_> {
         }
     }
 
+    /// What a substitution becomes: its text, or a variable that the shell sets before.
+    fn substituted(&self, variable: &VariableUse) -> Option<(String, Option<String>)> {
+        let made = self.made.iter().find(|one| one.written == variable.written)?;
+        match &made.known {
+            Some(text) => (variable.is_quoted || is_one_word(text)).then(|| (text.clone(), None)),
+            None => self.shown_later(&made.name, variable),
+        }
+    }
+
+    /// A value that only the shell will know, for a command that shows or compares it.
+    fn shown_later(&self, name: &str, variable: &VariableUse) -> Option<(String, Option<String>)> {
+        let name = made_name(name);
+        let is_one = variable.is_quoted || self.compares;
+        let kept = if is_one { format!("\"${{{name}}}\"") } else { format!("${{{name}}}") };
+        self.shows.then_some((UNKNOWN.to_owned(), Some(kept)))
+    }
+
     /// The names that a pattern finds, sorted; the pattern itself where it finds none.
     fn find_names(&self, pattern: &str) -> Option<Vec<String>> {
-        if pattern.contains('[') {
+        if pattern.contains('[') && !has_plain_lists(pattern) {
             return None;
         }
         let folder = self.folder?;
@@ -185,7 +245,7 @@ impl Expander<'_> {
         while let Some(part) = parts.next() {
             let is_last = parts.peek().is_none();
             let end = if is_last { "" } else { "/" };
-            if part.contains(['*', '?']) {
+            if part.contains(['*', '?', '[']) {
                 searched = true;
                 found = self.find_in(&found, part, is_last)?;
             } else {
@@ -234,7 +294,7 @@ impl Expander<'_> {
                     continue;
                 }
                 // A sign is more than one byte there.
-                if part.contains('?') && !name.is_ascii() {
+                if part.contains(['?', '[']) && !name.is_ascii() {
                     return None;
                 }
                 found.push((format!("{text}{name}"), folder.join(name)));
@@ -247,7 +307,21 @@ impl Expander<'_> {
     }
 }
 
-/// The words of braces that are not nested and list words: `{a,b}`, not `{1..3}`.
+/// A text that nothing takes for an option or a file of credentials, in place of one that only the
+/// shell will know.
+pub const UNKNOWN: &str = "x";
+
+/// Whether `[…]` only lists letters, which means the same everywhere.
+fn has_plain_lists(pattern: &str) -> bool {
+    let lists = pattern.split('[').skip(1);
+    lists.map(|rest| rest.split_once(']')).all(|list| {
+        list.is_some_and(|(inside, _)| {
+            !inside.is_empty() && inside.bytes().all(|b| b.is_ascii_alphanumeric())
+        })
+    })
+}
+
+/// The words of braces that are not nested and list words or numbers: `{a,b}`, `{1..3}`.
 fn spread(text: &str) -> Option<Vec<String>> {
     let nested = text.split('}').any(|part| part.matches('{').count() > 1);
     let words = brace_expansion::expand(text);

@@ -1,7 +1,7 @@
 //! Reads what is between the words of a line: operators, forms and redirections. Anything
 //! else there, and the line is not understood.
 
-use super::ast::{ForLoop, Redirect, RedirectKind, Simple};
+use super::ast::{ForLoop, Redirect, RedirectKind, Script, Simple};
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,15 +28,74 @@ pub(super) enum Token<'s> {
     Input(&'s Redirect),
 }
 
+/// A part of the line that was read as words.
+#[derive(Clone, Copy)]
+enum Hole<'s> {
+    Word(&'s Simple),
+    Set(&'s Simple),
+    For(&'s ForLoop),
+    Target(&'s Redirect),
+    /// A here-document: its command has the text.
+    Document,
+}
+
+/// The line in tokens: its words, and what is between them.
+pub(super) fn read_tokens<'s>(
+    line: &str,
+    script: &'s Script,
+    is_bash: bool,
+) -> Option<Vec<Token<'s>>> {
+    let letters: Vec<char> = line.chars().collect();
+    let mut holes: Vec<((usize, usize), Hole<'s>)> = Vec::new();
+    // Those in a substitution are a part of its word.
+    for simple in script.commands.iter().filter(|simple| !simple.seat.substituted) {
+        if simple.fed.is_some() && simple.words.is_empty() {
+            return None;
+        }
+        holes.extend(simple.words.iter().map(|word| (word.span, Hole::Word(simple))));
+        holes.extend(simple.sets.iter().map(|set| (set.word.span, Hole::Set(simple))));
+        holes.extend(simple.redirects.iter().map(|one| (one.target.span, Hole::Target(one))));
+    }
+    holes.extend(script.documents.iter().map(|span| (*span, Hole::Document)));
+    holes.extend(script.loops.iter().map(|one| (one.span, Hole::For(one))));
+    holes.sort_by_key(|(span, _)| *span);
+    let mut reader = GapReader { is_bash, tokens: Vec::new() };
+    let mut done = 0;
+    for ((start, end), hole) in holes {
+        if start >= end {
+            return None;
+        }
+        let gap: String = letters.get(done..start)?.iter().collect();
+        let redirect = match hole {
+            Hole::Target(redirect) => Some(redirect),
+            Hole::Word(_) | Hole::Set(_) | Hole::For(_) | Hole::Document => None,
+        };
+        reader.read(&gap, redirect)?;
+        match hole {
+            Hole::Word(simple) | Hole::Set(simple) => reader.tokens.push(Token::Command(simple)),
+            Hole::For(one) => reader.tokens.push(Token::For(one)),
+            Hole::Target(_) | Hole::Document => {}
+        }
+        // The elements of an array.
+        if matches!(hole, Hole::Set(_)) && letters.get(end) == Some(&'(') {
+            return None;
+        }
+        done = end;
+    }
+    let gap: String = letters.get(done..)?.iter().collect();
+    reader.read(&gap, None)?;
+    Some(reader.tokens)
+}
+
 #[derive(Debug)]
-pub(super) struct GapReader<'s> {
-    pub is_bash: bool,
-    pub tokens: Vec<Token<'s>>,
+struct GapReader<'s> {
+    is_bash: bool,
+    tokens: Vec<Token<'s>>,
 }
 
 impl<'s> GapReader<'s> {
     /// Reads the text in front of a word, or of the target of a redirection.
-    pub fn read(&mut self, gap: &str, target: Option<&'s Redirect>) -> Option<()> {
+    fn read(&mut self, gap: &str, target: Option<&'s Redirect>) -> Option<()> {
         let mut rest = gap;
         loop {
             rest = rest.trim_start_matches([' ', '\t']);
@@ -80,6 +139,7 @@ impl<'s> GapReader<'s> {
             ("elif", Some(Token::Group("elif "))),
             ("else", Some(Token::Group("else "))),
             ("fi", Some(Token::Group("fi"))),
+            ("while", Some(Token::Group("while "))),
             ("do", Some(Token::Do)),
             ("done", Some(Token::Done)),
             // The end of a command that `[[` begins.

@@ -10,7 +10,7 @@ use avocet_core::i18n::{LocalizedText, safety as words};
 use avocet_core::protocol::{Effect, SubCommand, Tier};
 
 use super::checks::lines;
-use super::findings::{Findings, excerpt};
+use super::findings::{Findings, SENDS, excerpt};
 use super::spec::{ArgPosition, Invocation, JudgeContext};
 use super::warning::Warning;
 use super::{malformed, sensitive, wrappers};
@@ -26,10 +26,16 @@ mod gaps;
 mod parser;
 mod plain;
 mod redirect;
+mod runner;
+mod substitution;
 mod variables;
 mod word;
+mod writer;
+mod xargs;
 
-pub use plain::{PlainCommand, PlainLine, PlainPart, read_plain, shell_lookup_line};
+pub use plain::{PlainCommand, PlainLine, PlainPart};
+pub use runner::shell_lookup_line;
+pub use writer::read_plain;
 
 use ast::{RedirectKind, Script, ShellWord, Simple, Trait};
 use avocet_core::text::short_name;
@@ -336,7 +342,7 @@ impl LineJudge<'_, '_> {
             }
             if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
                 let say = words::USES_NETWORK;
-                findings.add("shell.network", Tier::L1, say, arg, &[Effect::Network]);
+                findings.add("shell.network", Tier::L1, say, arg, SENDS);
                 continue;
             }
             for cwd in self.folders.iter() {

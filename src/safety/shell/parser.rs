@@ -4,7 +4,7 @@
 //! the line opaque, and the commands that can be seen are kept all the same.
 
 use super::super::warning::Warning;
-use super::ast::{Joint, RedirectKind, Script, Set, ShellWord, Simple, Trait};
+use super::ast::{InputText, Joint, RedirectKind, Script, Set, ShellWord, Simple, Trait};
 use avocet_core::i18n::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
@@ -22,7 +22,13 @@ pub fn parse(line: &str) -> Script {
     reader.list(ListEnd::Text);
     for (serial, body) in bodies {
         if let Some(simple) = script.commands.iter_mut().find(|s| s.seat.serial == serial) {
-            simple.fed.get_or_insert_default().push_str(&body);
+            let text = match &body {
+                InputText::Word(word) => &word.text,
+                InputText::Lines(text) | InputText::Expanding(text) => text,
+            };
+            simple.fed.get_or_insert_default().push_str(text);
+            // The last one counts.
+            simple.input = Some(body);
         }
     }
     script.commands.sort_by_key(|simple| simple.seat.start);
@@ -39,7 +45,7 @@ pub(super) struct ShellParser<'s> {
     pub(super) depth: usize,
     pub(super) script: &'s mut Script,
     /// Texts of here-documents, by the number of the command they are fed to.
-    pub(super) bodies: &'s mut Vec<(usize, String)>,
+    pub(super) bodies: &'s mut Vec<(usize, InputText)>,
     /// Here-documents that begin at the next newline.
     pub(super) pending_heredocs: Vec<Heredoc>,
     /// The position in the line of a text that was cut out.
@@ -52,6 +58,8 @@ pub(super) struct ShellParser<'s> {
     pub(super) piped: bool,
     /// Whether two parentheses were found to be no arithmetic.
     pub(super) nested_only: bool,
+    /// How many substitutions are around this part.
+    pub(super) substitutions: usize,
 }
 
 /// The words and signs that end a list of commands.
@@ -117,7 +125,7 @@ impl<'s> ShellParser<'s> {
     fn new(
         chars: Vec<char>,
         script: &'s mut Script,
-        bodies: &'s mut Vec<(usize, String)>,
+        bodies: &'s mut Vec<(usize, InputText)>,
     ) -> ShellParser<'s> {
         ShellParser {
             chars,
@@ -131,6 +139,7 @@ impl<'s> ShellParser<'s> {
             bodiless: false,
             piped: false,
             nested_only: false,
+            substitutions: 0,
         }
     }
 
@@ -189,6 +198,7 @@ impl<'s> ShellParser<'s> {
         inner.depth = self.depth;
         inner.origin = Some(start);
         inner.piped = self.piped;
+        inner.substitutions = self.substitutions + 1;
         inner.defining.clone_from(&self.defining);
         read(&mut inner);
         self.depth -= 1;
@@ -416,6 +426,7 @@ impl<'s> ShellParser<'s> {
             let text = self.slice(from, self.at);
             simple.text = text.trim_end_matches(['&', '|', ';', ' ', '\t', '\n']).to_owned();
             simple.seat.piped = self.piped;
+            simple.seat.substituted = self.substitutions > 0;
             let name = simple.words.first().map(|word| word.text.as_str());
             simple.seat.recursive = name.is_some_and(|n| self.defining.iter().any(|d| d == n));
             let forever = if open.condition == Some(true) { "true" } else { "false" };

@@ -1,24 +1,27 @@
 //! Parses redirections, and the here-documents that begin after the end of a line.
 
 use super::super::warning::Warning;
-use super::ast::{Redirect, RedirectKind, Trait};
+use super::ast::{InputText, Redirect, RedirectKind, Trait};
 use super::parser::{Heredoc, OpenCommand, ShellParser};
 use avocet_core::i18n::safety as words;
 
 impl ShellParser<'_> {
     pub(super) fn redirection(&mut self, open: &mut OpenCommand) {
         open.begin(self.at, self);
+        let start = self.at;
         if self.take("<<<") {
             self.skip_blanks();
-            let text = self.word().word.text;
+            let word = self.word().word;
             self.script.add_form(Warning::HereDoc);
-            self.bodies.push((open.simple.seat.serial, text));
+            self.bodies.push((open.simple.seat.serial, InputText::Word(word)));
+            self.record_document(start);
         } else if self.take("<<") {
             let tabs = self.take("-");
             self.skip_blanks();
             let delimiter = self.word().word;
             self.script.add_form(Warning::HereDoc);
             self.pending_heredocs.push(Heredoc { delimiter, tabs, owner: open.simple.seat.serial });
+            self.record_document(start);
         } else if self.take("<&") {
             self.read_duplicate(open, RedirectKind::Read);
         } else if self.take(">&") {
@@ -60,11 +63,22 @@ impl ShellParser<'_> {
         for heredoc in std::mem::take(&mut self.pending_heredocs) {
             let start = self.at;
             let body = self.read_heredoc_body(&heredoc);
-            if !heredoc.delimiter.has(Trait::Quoted) {
+            let is_quoted = heredoc.delimiter.has(Trait::Quoted);
+            if !is_quoted {
                 self.parse_nested(&body, start, |reader| reader.read_text());
             }
-            self.bodies.push((heredoc.owner, body));
+            let expands = !is_quoted && body.contains(['$', '`', '\\']);
+            let text = if expands { InputText::Expanding(body) } else { InputText::Lines(body) };
+            self.bodies.push((heredoc.owner, text));
+            // The end of its last line is one of the line.
+            let end = self.at.min(self.chars.len() + 1);
+            self.script.documents.extend((self.substitutions == 0).then_some((start, end - 1)));
         }
+    }
+
+    /// The part of the line from `start` on announces a here-document.
+    fn record_document(&mut self, start: usize) {
+        self.script.documents.extend((self.substitutions == 0).then_some((start, self.at)));
     }
 
     fn read_heredoc_body(&mut self, heredoc: &Heredoc) -> String {

@@ -3,33 +3,57 @@
 use super::super::wrappers;
 use super::ast::VariableUse;
 
-/// Those of a line. They are filled in before the shell sees the line, and never set there.
+/// Those of a line. What is known of them is filled in before the shell sees the line, and never
+/// set there.
 #[derive(Clone, Debug, Default)]
-pub struct ShellVariables(Vec<(String, Option<String>)>);
+pub struct ShellVariables {
+    known: Vec<(String, Option<String>)>,
+    /// Those that the shell is given to set, under another name: what a command prints, or a line
+    /// that is read.
+    made: Vec<String>,
+}
 
 impl ShellVariables {
     /// `None`: from here on the value is not known.
     pub fn set(&mut self, name: &str, value: Option<String>) {
-        self.0.retain(|(other, _)| other != name);
-        self.0.push((name.to_owned(), value));
+        self.known.retain(|(other, _)| other != name);
+        self.known.push((name.to_owned(), value));
+    }
+
+    /// The name under which the shell sets this one; `None`: it was known before.
+    pub fn make(&mut self, name: &str) -> Option<String> {
+        let is_new = is_free_name(name) && !self.known.iter().any(|(other, _)| other == name);
+        if is_new && !self.is_made(name) {
+            self.made.push(name.to_owned());
+        }
+        is_new.then(|| made_name(name))
+    }
+
+    pub fn is_made(&self, name: &str) -> bool {
+        self.made.iter().any(|other| other == name)
     }
 
     /// Whether the line sets this one at all.
     pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(other, _)| other == name)
+        self.is_made(name) || self.known.iter().any(|(other, _)| other == name)
     }
 
     /// The value that a use becomes; `None`: it is not known, or the shell makes more of it.
     pub fn value_of(&self, name: &str, variable: &VariableUse) -> Option<String> {
-        let (_, value) = self.0.iter().find(|(other, _)| other == name)?;
+        let (_, value) = self.known.iter().find(|(other, _)| other == name)?;
         let value = value.as_ref()?;
         let stays_whole = variable.is_quoted || is_one_word(value);
         stays_whole.then(|| value.clone())
     }
 }
 
+/// The name of a variable that the shell sets: no program knows it, and it never leaves the shell.
+pub fn made_name(name: &str) -> String {
+    format!("avocet_{name}")
+}
+
 /// Whether nothing splits or expands a value without quotes.
-fn is_one_word(value: &str) -> bool {
+pub fn is_one_word(value: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@,:=%".contains(c);
     !value.is_empty() && value.chars().all(plain)
 }

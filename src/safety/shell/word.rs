@@ -53,7 +53,7 @@ impl WordBuilder {
 
     /// Something that expands, as it was written.
     fn push_expansion(&mut self, written: &str, how: Trait, is_quoted: bool) {
-        if how == Trait::Variable {
+        if matches!(how, Trait::Variable | Trait::Substitution) {
             self.push_use(written, is_quoted);
         }
         self.word.text.push_str(written);
@@ -113,7 +113,7 @@ impl ShellParser<'_> {
                 '"' => self.read_double_quoted(&mut draft),
                 '\\' => self.escape(&mut draft),
                 '$' => self.dollar(&mut draft, false),
-                '`' => self.backtick(&mut draft),
+                '`' => self.backtick(&mut draft, false),
                 _ => {
                     draft.push_bare(c);
                     self.at += 1;
@@ -127,18 +127,20 @@ impl ShellParser<'_> {
     fn read_process_substitution(&mut self, way: char, draft: &mut WordBuilder) {
         self.at += 1;
         let piped = std::mem::replace(&mut self.piped, way == '>');
-        self.read_parenthesized(draft, Trait::Process);
+        self.read_parenthesized(draft, Trait::Process, false);
         self.piped = piped;
     }
 
     /// `( … )` inside a word, standing at the parenthesis.
-    fn read_parenthesized(&mut self, draft: &mut WordBuilder, how: Trait) {
+    fn read_parenthesized(&mut self, draft: &mut WordBuilder, how: Trait, quoted: bool) {
         let start = self.at.saturating_sub(1);
         self.at += 1;
         self.script.add_form(Warning::Substitution);
+        self.substitutions += 1;
         self.list(ListEnd::Parenthesis);
+        self.substitutions -= 1;
         let written = self.slice(start, self.at);
-        draft.push_expansion(&written, how, false);
+        draft.push_expansion(&written, how, quoted);
     }
 
     fn escape(&mut self, draft: &mut WordBuilder) {
@@ -174,7 +176,7 @@ impl ShellParser<'_> {
                 None => return self.mark_opaque(words::SHELL_UNFINISHED),
                 Some('"') => break,
                 Some('$') => self.dollar(draft, true),
-                Some('`') => self.backtick(draft),
+                Some('`') => self.backtick(draft, true),
                 Some('\\') => {
                     match self.peek_raw(1) {
                         Some(c) if "$`\"\\".contains(c) => draft.push_quoted(c),
@@ -197,7 +199,7 @@ impl ShellParser<'_> {
         let start = self.at;
         self.at += 1;
         match self.peek() {
-            Some('(') => self.substitution(draft),
+            Some('(') => self.substitution(draft, quoted),
             Some('{') => self.parameter(draft, quoted),
             Some('[') => {
                 self.at += 1;
@@ -239,12 +241,12 @@ impl ShellParser<'_> {
     }
 
     /// `$(…)` and `$((…))`, standing at the parenthesis.
-    fn substitution(&mut self, draft: &mut WordBuilder) {
+    fn substitution(&mut self, draft: &mut WordBuilder, quoted: bool) {
         let nested_only = self.nested_only;
         if self.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
             draft.push_expansion("$((…))", Trait::Variable, false);
         } else {
-            self.read_parenthesized(draft, Trait::Substitution);
+            self.read_parenthesized(draft, Trait::Substitution, quoted);
         }
         self.nested_only = nested_only;
     }
@@ -330,7 +332,7 @@ impl ShellParser<'_> {
     fn skip_part(&mut self, scrap: &mut WordBuilder, quoted: bool) {
         match self.peek() {
             Some('$') => self.dollar(scrap, quoted),
-            Some('`') => self.backtick(scrap),
+            Some('`') => self.backtick(scrap, quoted),
             Some('\\') => self.at += 2,
             Some('\'') if !quoted => self.read_single_quoted(scrap),
             Some('"') => self.read_double_quoted(scrap),
@@ -344,14 +346,14 @@ impl ShellParser<'_> {
         while let Some(c) = self.peek() {
             match c {
                 '$' => self.dollar(&mut scrap, true),
-                '`' => self.backtick(&mut scrap),
+                '`' => self.backtick(&mut scrap, true),
                 '\\' => self.at += 2,
                 _ => self.at += 1,
             }
         }
     }
 
-    fn backtick(&mut self, draft: &mut WordBuilder) {
+    fn backtick(&mut self, draft: &mut WordBuilder, quoted: bool) {
         let start = self.at;
         self.at += 1;
         let mut inner = String::new();
@@ -372,7 +374,7 @@ impl ShellParser<'_> {
         }
         self.at += 1;
         self.script.add_form(Warning::Substitution);
-        draft.push_expansion("`…`", Trait::Substitution, false);
+        draft.push_expansion(&format!("$({inner})"), Trait::Substitution, quoted);
         self.parse_nested(&inner, start, |reader| reader.list(ListEnd::Text));
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use avocet_core::protocol::{ApprovalMode, SandboxStatus};
 
+mod recorded;
 mod thirty_steps;
 
 /// A folder with a repository, a few files of the project, and some that no undo brings back.
@@ -159,6 +160,14 @@ const EDITED: &[&str] = &[
     "cargo fmt",
     "cargo fmt --all",
     "rustfmt src/main.rs",
+    "git add .",
+    "git add -A",
+    "git add -u src",
+    "git add a.txt src/main.rs",
+    "git checkout -b fix/x",
+    "git switch -c fix/x",
+    "git switch --create x",
+    "bash -c 'git add -A && git status'",
     "bash -lc 'mkdir -p src/new && cp a.txt src/new'",
     "bash -c 'ls -la && touch x.txt; git status'",
     "bash -c 'cd src && mkdir y'",
@@ -243,7 +252,21 @@ const NOT_EDITED: &[&str] = &[
     "chmod +x run.sh",
     "npm test",
     "git commit -m x",
-    "git add .",
+    "git add -p",
+    "git add ../x",
+    "git add keys/.env",
+    "git add --chmod=+x run.sh",
+    "git add --pathspec-from-file=x",
+    "git -C .. add .",
+    "git -c core.fsmonitor=./x add .",
+    "git -c filter.a.clean=./x add .",
+    "git checkout -b x main",
+    "git checkout -B x",
+    "git checkout main",
+    "git switch -c x main",
+    "git switch main",
+    "git reset",
+    "git rm a.txt",
     "./run.sh",
     "tee a.txt",
     "dd if=a.txt of=b.txt",

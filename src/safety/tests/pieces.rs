@@ -107,6 +107,15 @@ const HARMLESS: &[&str] = &[
     "if [ -f a.txt ]; then cat a.txt; else pwd; fi",
     "[[ -f a.txt ]]",
     "for f in a b; do cat \"$f\"; done",
+    "y=$(ls)",
+    "echo \"$(git status) `pwd`\"",
+    "ls | while read -r g; do echo \"$g\"; done",
+    "find . -name a | xargs wc -l",
+    "cat <<< x",
+    "export NO_COLOR=1",
+    "(cd src && ls)",
+    "ls [ab]* {1..3}",
+    "[ -n \"$(git diff)\" ]",
 ];
 
 /// Pieces that ask or are refused wherever they are.
@@ -126,9 +135,13 @@ const OTHERS: &[&str] = &[
     "eval ls",
     "exec ls",
     "source x",
-    "x=$(ls)",
     "PATH=.",
-    "export A=b",
+    "export PATH=a",
+    "x=$(cat .env)",
+    "echo $(npm test)",
+    "ls | xargs cat",
+    "ls | while read -r g; do cat $g; done",
+    "cat <<< $(npm test)",
     "f() { ls; }",
     "cat ~/.ssh/id_rsa",
     "curl https://a.b",
@@ -147,7 +160,7 @@ const OTHERS: &[&str] = &[
     "sudo ls",
     "git push",
     "bash -c ls",
-    "cat <<< x",
+    "sh <<< ls",
     "$'ls'",
     "ls 3>&1",
 ];
@@ -182,6 +195,52 @@ proptest! {
     }
 }
 
+/// Forms around a command, whose output is shown, compared or kept.
+const FORMS: &[&str] = &[
+    "echo $(#)",
+    "echo \"a $(#) b\"",
+    "printf '%s\\n' \"$(#)\"",
+    "echo $(echo \"$(#)\")",
+    "q=$(#); echo \"$q\"",
+    "q=$(#) && echo $q | head",
+    "[ -n \"$(#)\" ] && ls",
+    "[[ -z \"$(#)\" ]] || ls",
+    "if [ \"$(#)\" = a ]; then ls; fi",
+    "( # )",
+    "( #\n) | head",
+    "if true; then #\nfi",
+    "for i in 1 2; do #\ndone",
+    "ls | while read -r g; do #\ndone",
+    "cat a.txt && { #\n}",
+    "cat <<'E'\nx\nE\n#",
+    "export NO_COLOR=1; #",
+    "ls; (#)",
+    "ls [ab]* {1..2}; #",
+];
+
+#[test]
+fn no_form_hides_what_asks_in_it_and_each_runs_with_what_runs() {
+    let fill = |form: &str, piece: &str| form.replace('#', piece);
+    let mut wrong = Vec::new();
+    for form in FORMS {
+        let asking = OTHERS.iter().map(|piece| (piece, false));
+        // A folder or a variable may differ within a form; a condition of bash has no output.
+        let running =
+            HARMLESS.iter().filter(|piece| !piece.contains(['=', '\n'])).map(|piece| (piece, true));
+        for (piece, runs) in asking.chain(running) {
+            let line = fill(form, piece);
+            if (line_tier(&line) == Tier::L0) != runs {
+                wrong.push(format!("{runs} {line}"));
+            }
+        }
+        for hostile in ["rm -rf src", "sudo ls", "git push --force"] {
+            let tier = line_tier(&fill(form, hostile));
+            wrong.extend((tier != Tier::L2).then(|| format!("{tier:?} {form} {hostile}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn the_shell_gets_the_words_that_were_judged_and_expands_none() {
     for (line, expected) in [
@@ -189,9 +248,9 @@ fn the_shell_gets_the_words_that_were_judged_and_expands_none() {
         ("r\"g\" \"x y\" | head", "</bin/rg|x y> | </bin/head>"),
         ("cd src && ls # x", "{ 'cd' 'src' || exit 1\n} && </bin/ls>"),
         ("ls 2>&1 >/dev/null", "</bin/ls> 2>&1 >/dev/null"),
-        ("echo \"$HOME is $?\"; ls", "'echo' '''/h'' is '\"${?}\"''\n</bin/ls>"),
+        ("echo \"$HOME is $?\"; ls", "'echo' '/h'' is '\"${?}\"\n</bin/ls>"),
         ("ls $PWD/x", "</bin/ls|/w/x>"),
-        ("echo $USER a", "'echo' ''\"${USER}\"'' 'a'"),
+        ("echo $USER a", "'echo' \"${USER}\" 'a'"),
         ("LC_ALL=C sort a", "LC_ALL='C' </bin/sort|a>"),
         ("(ls; pwd) | wc", "( </bin/ls>\n'pwd' ) | </bin/wc>"),
         ("ls |& wc", "</bin/ls> 2>&1 | </bin/wc>"),
@@ -200,6 +259,24 @@ fn the_shell_gets_the_words_that_were_judged_and_expands_none() {
         ("if [[ -f a ]]; then ls; fi", "if [[ -f 'a' ]]\nthen </bin/ls>\nfi"),
         ("n=5; head -$n a", ":\n</bin/head|-5|a>"),
         ("sort < a.txt", "</bin/sort> <'a.txt'"),
+        ("cat <<'E' | wc\n$x\nE\nls", "printf '%s' '$x\n' | </bin/cat> | </bin/wc>\n\n</bin/ls>"),
+        ("wc <<< 'a b'", "printf '%s' 'a b\n' | </bin/wc>"),
+        (
+            "echo \"a $(ls)\"",
+            "( avocet_0=\"$( </bin/ls> )\" || :\nset -f\n'echo' 'a '\"${avocet_0}\" )",
+        ),
+        (
+            "x=$(ls); echo $x",
+            "avocet_0=\"$( </bin/ls> )\" avocet_x=''\"${avocet_0}\" \n( set -f\n'echo' ${avocet_x} )",
+        ),
+        ("ls $(pwd)/a", "</bin/ls|/w/a>"),
+        ("ls; rc=$?; exit $rc", "</bin/ls>\navocet_rc=''\"${?}\" \n'exit' \"${avocet_rc}\""),
+        (
+            "ls | while read -r a; do echo $a; done",
+            "</bin/ls> | while read -r avocet_a\ndo ( set -f\n'echo' ${avocet_a} )\ndone",
+        ),
+        ("find . -name a | xargs wc -l", "</bin/find|.|(|-name|a|)|-exec|wc|-l|{}|+>"),
+        ("find . -print0 | xargs -0 -n1 cat", "</bin/find|.|-exec|cat|{}|;>"),
     ] {
         assert_eq!(script_of(line), expected, "{line}");
     }

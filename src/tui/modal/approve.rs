@@ -57,8 +57,10 @@ impl Dialog for ApproveDialog {
         } else {
             step_details::MARKED_PROMPT
         };
-        let usual = self.question.choices.flow.offer.is_usual();
-        let mut page = subject.page(self.title(width), prompt, usual, (width, pen));
+        let states_reason = !self.asked.risk.is_high_risk();
+        let mut page = subject.page(self.title(width), prompt, states_reason, (width, pen));
+        let reason = step_details::stated_reason(subject.risk, usize::MAX, pen);
+        let is_said = !subject.is_edited() && reason.is_some_and(|reason| reason == page.badge);
         // The end of a very long diff need not be seen if the diff is read page by page.
         let paged = subject.change.is_some() && self.asked.risk.is_high_risk();
         let most = if paged { file_change::MUST } else { usize::MAX };
@@ -68,7 +70,7 @@ impl Dialog for ApproveDialog {
             page.optional.append(upcoming_step_rows(step, width, pen, &self.question.diffs));
         }
         let detailed = self.question.is_detailed();
-        page.optional.extend(self.condition_rows(&subject, !usual && !detailed, width, pen));
+        page.optional.extend(self.condition_rows(&subject, is_said, width, pen));
         if let Some(trust) = &self.asked.trust {
             page.optional.push(Line::default());
             page.optional.extend(super::trust::offer_rows(trust, width, pen));
@@ -120,15 +122,16 @@ impl ApproveDialog {
     fn condition_rows(
         &self,
         subject: &Subject<'_>,
-        reasons: bool,
+        is_said: bool,
         width: usize,
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, false, pen);
-        if reasons || subject.is_edited() {
-            facts.push_gravest_reasons(subject.work, subject.risk, pen);
+        let is_detailed = self.question.is_detailed();
+        if !is_detailed || subject.is_edited() {
+            facts.push_gravest_reasons((subject.work, subject.risk), is_said, pen);
         }
-        if self.question.is_detailed() {
+        if is_detailed {
             return facts.into_rows();
         }
         if let Some(path) = self.resolved(subject).filter(|(name, _)| name.contains('/')) {

@@ -21,12 +21,13 @@ const BROKEN: usize = 3;
 pub const PROMPT: &str = "  $ ";
 pub const MARKED_PROMPT: &str = "› $ ";
 /// What a step may do, the gravest first.
-const GRAVEST: [Effect; 11] = [
+const GRAVEST: [Effect; 12] = [
     Effect::Irreversible,
     Effect::Delete,
     Effect::Elevate,
     Effect::Secret,
     Effect::Outside,
+    Effect::Send,
     Effect::Exec,
     Effect::Network,
     Effect::Write,
@@ -273,12 +274,18 @@ impl StepDetails {
         }
     }
 
-    /// The gravest reason, and what the step is given beyond the sandbox; the others are details.
-    pub fn push_gravest_reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
-        let main = reasons(risk).find(|reason| !is_confinement(reason));
+    /// The gravest reason, unless it is said already, and what the step is given beyond the
+    /// sandbox; the others are details.
+    pub fn push_gravest_reasons(
+        &mut self,
+        (work, risk): (&StepAction, &Risk),
+        is_said: bool,
+        pen: &DrawContext<'_>,
+    ) {
+        let main = main_reason(risk);
         let opens = reasons(risk)
             .filter(|reason| reason.rule.starts_with(SANDBOX) && !is_confinement(reason));
-        let mut shown: Vec<&Reason> = main.into_iter().collect();
+        let mut shown: Vec<&Reason> = main.filter(|_| !is_said).into_iter().collect();
         shown.extend(opens.filter(|reason| Some(*reason) != main));
         let rows = shown.into_iter().flat_map(|reason| self.reason_rows(work, reason, pen));
         let rows = rows.collect();
@@ -362,6 +369,7 @@ fn effect_phrase(effect: Effect) -> Phrase {
         Effect::Delete => words::EFFECT_DELETE,
         Effect::Exec => words::EFFECT_EXEC,
         Effect::Network => words::EFFECT_NETWORK,
+        Effect::Send => words::EFFECT_SEND,
         Effect::Elevate => words::EFFECT_ELEVATE,
         Effect::Secret => words::EFFECT_SECRET,
         Effect::Outside => words::EFFECT_OUTSIDE,
@@ -374,10 +382,7 @@ fn effect_phrase(effect: Effect) -> Phrase {
 /// Why it asks, for the head of a question: its main reason in so many columns, or the gravest of
 /// its effects.
 pub fn badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
-    let reason = reasons(risk).find(|reason| !reason.rule.starts_with(SANDBOX));
-    let reason = reason.map(|reason| reason_for_question(&reason.say).text(pen.lang));
-    let reason = reason.map(|say| text::single_line(say.trim_end_matches(['.', '。'])));
-    if let Some(reason) = reason.filter(|reason| text::width(reason) <= room) {
+    if let Some(reason) = stated_reason(risk, room, pen) {
         return reason;
     }
     let gravest = GRAVEST.iter().find(|effect| risk.effects.contains(effect));
@@ -390,6 +395,18 @@ pub fn badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
         (false, _) => EXPLAIN_ASKS.into(),
     };
     badge.text(pen.lang)
+}
+
+/// The main reason as a badge, where it fits into so many columns.
+pub fn stated_reason(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> Option<String> {
+    let main = main_reason(risk).filter(|reason| !reason.rule.starts_with(SANDBOX))?;
+    let say = reason_for_question(&main.say).text(pen.lang);
+    let said = text::single_line(say.trim_end_matches(['.', '。']));
+    (text::width(&said) <= room).then_some(said)
+}
+
+fn main_reason(risk: &Risk) -> Option<&Reason> {
+    reasons(risk).find(|reason| !is_confinement(reason))
 }
 
 /// What confines the step, in its own rows.

@@ -42,14 +42,14 @@ impl<'a> Subject<'a> {
         &self,
         title: LocalizedText,
         prompt: &'static str,
-        usual: bool,
+        states_reason: bool,
         (width, pen): (usize, &DrawContext<'_>),
     ) -> DialogPage {
         let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
         let title = if self.is_edited() { words::EDIT_TITLE.into() } else { title };
         let title = title.text(pen.lang);
         let badge = match self.certainty {
-            Certainty::Proposed if usual => {
+            Certainty::Proposed if states_reason => {
                 let room = width.min(MEASURE).saturating_sub(text::width(&title) + COUNT);
                 step_details::badge(self.risk, room, pen)
             }

@@ -1,0 +1,124 @@
+//! `find … | xargs PROGRAM`, which is `find … -exec PROGRAM {} +`: so what is found is left out and
+//! judged as it is there, and no name is taken for two.
+
+use super::ast::{ShellWord, Simple, Trait};
+use super::plain::{PlainCommand, PlainLine, PlainPart};
+
+/// Whether a command is an `xargs` that only its pipe feeds.
+fn is_plain(simple: &Simple) -> bool {
+    let is_xargs = simple.words.first().is_some_and(|name| name.is_keyword("xargs"));
+    is_xargs && simple.sets.is_empty() && simple.input.is_none()
+}
+
+/// The search that does what it does together with the `find` in front of it.
+pub fn as_search(line: &PlainLine, simple: &Simple, redirects: &str) -> Option<PlainCommand> {
+    let [.., PlainPart::Command(search), PlainPart::Text(joint)] = line.0.as_slice() else {
+        return None;
+    };
+    let is_search = joint == " | " && search.name == "find" && search.sets.is_empty();
+    let is_quiet = ["", " 2>/dev/null"].contains(&search.redirects.as_str());
+    if !is_plain(simple) || !is_search || !is_quiet || redirects.contains('<') {
+        return None;
+    }
+    let Invoked { is_null, is_each, command } = Invoked::read(simple.words.get(1..)?)?;
+    let (starts, tests) = split_search(&search.args, is_null)?;
+    let mut args = starts.to_vec();
+    if !tests.is_empty() {
+        args.push("(".to_owned());
+        args.extend_from_slice(tests);
+        args.push(")".to_owned());
+    }
+    args.push("-exec".to_owned());
+    args.extend(command);
+    args.push(if is_each { ";" } else { "+" }.to_owned());
+    Some(PlainCommand {
+        text: format!("{} | {}", search.text, simple.text),
+        args,
+        redirects: format!("{}{redirects}", search.redirects),
+        ..search.clone()
+    })
+}
+
+/// The places and the tests of a search that prints what it finds, and does nothing else.
+fn split_search(args: &[String], is_null: bool) -> Option<(&[String], &[String])> {
+    let begins = |arg: &String| {
+        let is_option = arg.starts_with('-') && !["-H", "-P", "--"].contains(&arg.as_str());
+        is_option || ["(", ")", "!", ","].contains(&arg.as_str())
+    };
+    let (starts, tests) = args.split_at(args.iter().position(begins).unwrap_or(args.len()));
+    let (tests, is_printed) = match tests.split_last() {
+        Some((last, tests)) if last == "-print0" && is_null => (tests, true),
+        Some((last, tests)) if last == "-print" && !is_null => (tests, true),
+        Some(_) | None => (tests, false),
+    };
+    let acts = |arg: &String| {
+        let acting = ["-print", "-exec", "-ok", "-fprint", "-fls", "-ls", "-delete", "-quit"];
+        acting.iter().any(|action| arg.starts_with(action))
+    };
+    // Only what the last of several alternatives finds would be printed.
+    let is_alternative = |arg: &String| ["-o", "-or", ","].contains(&arg.as_str());
+    let is_odd = tests.iter().any(acts) || is_printed && tests.iter().any(is_alternative);
+    (!is_odd && is_printed >= is_null).then_some((starts, tests))
+}
+
+/// What an `xargs` is told to do.
+struct Invoked {
+    is_null: bool,
+    /// Whether the program is started once for each name.
+    is_each: bool,
+    /// The program, with `{}` in place of what is found.
+    command: Vec<String>,
+}
+
+impl Invoked {
+    fn read(words: &[ShellWord]) -> Option<Invoked> {
+        let is_known = |word: &ShellWord| {
+            word.variables.is_empty()
+                && !word.needs_expansion()
+                && !word.has(Trait::Pattern)
+                && !word.has(Trait::Coded)
+                && !word.text.starts_with('~')
+        };
+        let mut rest = words.iter().all(is_known).then_some(words)?;
+        let (mut is_null, mut is_each, mut gap) = (false, false, None);
+        while let [option, behind @ ..] = rest
+            && option.text.starts_with('-')
+        {
+            let text = option.text.as_str();
+            let value = behind.first().map(|word| word.text.as_str());
+            let is_number =
+                |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            let mut taken = 0;
+            match text {
+                "-0" | "--null" => is_null = true,
+                "-r" | "--no-run-if-empty" => {}
+                "-n" | "-L" | "-P" if value.is_some_and(is_number) => {
+                    taken = 1;
+                    is_each |= text != "-P" && value == Some("1");
+                }
+                "-n1" | "-L1" => is_each = true,
+                "-I" => {
+                    taken = 1;
+                    gap = Some(value?);
+                }
+                _ => gap = Some(text.strip_prefix("-I").filter(|gap| !gap.is_empty())?),
+            }
+            rest = behind.get(taken..)?;
+        }
+        let texts = rest.iter().map(|word| word.text.as_str());
+        // Nothing but a whole word is filled in, and none of them ends the action.
+        let is_whole = |text: &str| {
+            gap == Some(text) || !text.contains("{}") && !gap.is_some_and(|gap| text.contains(gap))
+        };
+        if rest.is_empty() || !texts.clone().all(|text| is_whole(text) && text != ";") {
+            return None;
+        }
+        let mut command: Vec<String> =
+            texts.map(|text| if gap == Some(text) { "{}" } else { text }.to_owned()).collect();
+        if gap.is_none() {
+            command.push("{}".to_owned());
+        }
+        let is_each = is_each || gap.is_some();
+        Some(Invoked { is_null, is_each, command })
+    }
+}
