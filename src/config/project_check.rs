@@ -20,12 +20,26 @@ const GUESSES: &[Guess] = &[
     guess("tsconfig.json", &["npx", "tsc", "--noEmit"]),
     guess("mix.exs", &["mix", "compile"]),
     guess("pom.xml", &["mvn", "-q", "compile"]),
+    guess("build.gradle", &["gradle", "-q", "classes"]),
+    guess("build.gradle.kts", &["gradle", "-q", "classes"]),
     guess("build.zig", &["zig", "build", "check"]),
+    guess("Package.swift", &["swift", "build"]),
+    guess("pubspec.yaml", &["dart", "analyze"]),
+    guess("stack.yaml", &["stack", "build", "--fast"]),
+    guess("Directory.Build.props", &["dotnet", "build", "--nologo"]),
+    guess("eslint.config.js", &["npx", "eslint", "."]),
+    guess("eslint.config.mjs", &["npx", "eslint", "."]),
+    guess(".rubocop.yml", &["rubocop", "--lint"]),
+    guess("phpstan.neon", &["phpstan", "analyse", "--no-progress"]),
+    guess("pyrightconfig.json", &["pyright"]),
+    guess("mypy.ini", &["mypy", "."]),
     guess("ruff.toml", &["ruff", "check"]),
     guess("pyproject.toml", &["ruff", "check"]),
     guess("pyproject.toml", &["pyflakes", "."]),
     guess("setup.py", &["ruff", "check"]),
     guess("setup.py", &["pyflakes", "."]),
+    guess("requirements.txt", &["ruff", "check"]),
+    guess("requirements.txt", &["pyflakes", "."]),
 ];
 
 /// The command for the project in this folder, if its program is on this machine.
@@ -43,6 +57,15 @@ pub fn guess_check(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_file_of_each_kind_of_project_names_its_check() {
+        for Guess { file, command } in GUESSES {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join(file), "").unwrap();
+            assert_eq!(guess_check(folder.path(), |name| name == command[0]), Some(*command));
+        }
+    }
 
     #[test]
     fn a_project_is_checked_by_what_its_files_name_and_the_machine_has() {

@@ -28,12 +28,13 @@ pub fn check_program_name(name: &str, arg: Option<usize>, findings: &mut Finding
     false
 }
 
+/// Whether there is more than is looked at.
+pub fn is_too_large(args: &[String]) -> bool {
+    args.len() > MOST_ARGS || args.iter().map(String::len).sum::<usize>() > MOST_TOTAL
+}
+
 /// Looks at the arguments as bytes.
 pub fn check_args(args: &[String], findings: &mut Findings) {
-    let total: usize = args.iter().map(String::len).sum();
-    if args.len() > MOST_ARGS || total > MOST_TOTAL {
-        findings.add("malformed.size", Tier::L2, words::ARGS_TOO_LARGE, None, &[]);
-    }
     // The first of each kind is enough; thousands of reasons help no one.
     let find = |test: fn(&String) -> bool| args.iter().position(test);
     if let Some(at) = find(|arg| arg.len() > MOST_ARG) {

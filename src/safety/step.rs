@@ -15,8 +15,8 @@ use super::pieces::{self, JudgedLine};
 use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
-    Assessment, Grant, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program, ToolTask,
-    malformed, modes, paths, shell, tools,
+    Assessment, Grant, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program,
+    SeenPrograms, ToolTask, malformed, modes, paths, shell, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -57,6 +57,11 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     let cwd = step_folder(step.cwd.as_deref(), scene);
     let ground = JudgeContext { in_line, ..command::judge_context(scene, cwd) };
     let mut findings = Findings::default();
+    if let StepAction::Exec { args, .. } = &step.work
+        && malformed::is_too_large(args)
+    {
+        return (refuse_size(step, ground.cwd), false);
+    }
     let line = pieces::judge(&step.work, &ground, judge_piece);
     // A single step is kept from changing anything where no sandbox is; a line is not.
     let is_off = scene.policy.shelter == SandboxStatus::Off;
@@ -102,6 +107,22 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     let script = line.filter(|_| runs).map(JudgedLine::into_script);
     let launch = Launch { script, ..launch };
     (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
+}
+
+/// Refuses a step with too many words, which no setting lets run, before any of them is looked at.
+fn refuse_size(step: Step, cwd: PathBuf) -> Assessment {
+    let mut findings = Findings::default();
+    findings.add("malformed.size", Tier::L2, words::ARGS_TOO_LARGE, None, &[]);
+    Assessment {
+        step,
+        risk: findings.into_risk(false),
+        program: None,
+        cwd,
+        pieces: Vec::new(),
+        seen: SeenPrograms::default(),
+        task: None,
+        launch: Launch::default(),
+    }
 }
 
 /// Judges what a step does: the commands of it, and the task of a tool.

@@ -293,6 +293,9 @@ impl TurnScope {
                 if !shown.is_empty() {
                     self.outbox.gather(Event::Delta { text: shown });
                 }
+                if let Some((name, bytes)) = growing.take_growth() {
+                    self.outbox.send(Event::CallProgress { name, bytes }).await;
+                }
             }
             Chunk::Thought(text) => {
                 self.outbox.gather(Event::ReasoningDelta { text: text.clone() });

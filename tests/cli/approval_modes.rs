@@ -2,6 +2,7 @@
 //! nor an option changes files outside the folder, and that only the user's settings name a mode.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -111,6 +112,39 @@ fn what_a_command_removes_in_accept_edits_comes_back_or_asks() {
         assert_eq!(code, 0, "{reply}: {said}");
     }
     assert!(!work.join("a.txt").exists() && !work.join("c.txt").exists());
+}
+
+#[test]
+fn on_a_machine_that_is_thrown_away_every_step_runs_that_no_rule_of_the_user_refuses() {
+    let bench = TestDir::new();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname");
+    let host = host.unwrap_or_else(|_| "localhost".to_owned());
+    let container = format!("--container={}", host.trim());
+    let own = bench.path("own-tool");
+    fs::write(&own, "#!/bin/sh\necho made > \"$1\"\n").unwrap();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+    let (own, out) = (own.to_str().unwrap(), bench.path("out"));
+    fs::create_dir(&out).unwrap();
+    let at = |name: &str| out.join(name).display().to_string();
+    // More steps than a turn without the sandbox has elsewhere.
+    let mut replies: Vec<String> = (0..26).map(|n| exec("touch", &[&at(&n.to_string())])).collect();
+    replies.extend([exec(own, &[&at("by-own")]), write(&at("by-tool")), DONE.to_owned()]);
+    let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
+    let made = || fs::read_dir(&out).unwrap().count();
+
+    let (code, said) = run(&bench, &replies, &["--container=of-another", "-y"]);
+    assert!(code == 2 && said.contains("another machine") && made() == 0, "{code} {said}");
+    let (code, said) = run(&bench, &replies, &["-y"]);
+    assert!(code != 0 && !out.join("by-own").exists(), "{code} {said}");
+    let (code, said) = run(&bench, &replies, &[&container]);
+    assert!(code == 3 && !out.join("by-own").exists(), "only with -y: {code} {said}");
+    let (code, said) = run(&bench, &replies, &[&container, "-y"]);
+    assert_eq!((code, made()), (0, 28), "{said}");
+
+    bench.settings("[safety]\ndeny = [\"touch *\"]\n");
+    let denied = exec("touch", &[&at("denied")]);
+    let (code, said) = run(&bench, &[&denied, DONE], &[&container, "-y"]);
+    assert!(code == 3 && !out.join("denied").exists(), "{code} {said}");
 }
 
 #[test]

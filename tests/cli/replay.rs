@@ -110,13 +110,8 @@ fn measure(session: &Session, requests: &[ReceivedRequest], events: &str) -> Mea
     measured
 }
 
-fn run(session: &Session, mode: &str) -> Option<Measured> {
+fn run(session: &Session, mode: &str) -> Measured {
     let bench = repository(session.files);
-    let doctor = bench.command(&["doctor"]).output().unwrap();
-    if !String::from_utf8_lossy(&doctor.stdout).contains("`work`") {
-        skip(Reason::NoSandbox);
-        return None;
-    }
     let server = Server::start_answering(session.responder);
     let provider = session.provider;
     bench.settings(&format!("[profiles.default]\nprovider = \"{provider}\"\n"));
@@ -150,12 +145,16 @@ fn run(session: &Session, mode: &str) -> Option<Measured> {
         measured.breaks,
         measured.asked,
     );
-    Some(measured)
+    measured
 }
 
 fn replay(session: &Session) {
+    let doctor = TestDir::new().command(&["doctor"]).output().unwrap();
+    if !String::from_utf8_lossy(&doctor.stdout).contains("`work`") {
+        return skip(Reason::NoSandbox);
+    }
     for (mode, most) in ["ask", "edits", "auto"].into_iter().zip(session.budget.asked) {
-        let Some(measured) = run(session, mode) else { return };
+        let measured = run(session, mode);
         let budget = &session.budget;
         assert_eq!(measured.breaks, 0, "each request begins with the one before");
         assert!(measured.requests <= budget.requests, "{measured:?}");

@@ -250,6 +250,16 @@ fn git_in_a_step_gets_no_editor_for_the_terminal() {
     command.env("PATH", path_variable(&bench)).env("EDITOR", "vim");
     let said = command.output().unwrap();
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    // A list of commits that nobody saw is not taken for the one that was meant.
+    for (options, words) in [("", "because it needs a terminal"), ("-c sequence.editor=true", "")] {
+        let step = format!("!git -c user.name=A -c user.email=a@b {options} rebase -i --root");
+        let mut command = bench.command(&["-p", &step]);
+        command.env("PATH", path_variable(&bench)).env("EDITOR", "vim");
+        let said = command.output().unwrap();
+        let text = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(text.contains(words), "{options}: {text}");
+        assert_eq!(said.status.success(), words.is_empty(), "{options}: {text}");
+    }
 }
 
 #[test]

@@ -34,6 +34,10 @@ pub struct GrowingReply {
     object: Partial,
     /// The beginning of the object, which says its type.
     head: String,
+    /// What follows the message: its beginning, its bytes, and the kibibytes already reported.
+    steps: String,
+    steps_bytes: usize,
+    told: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +52,10 @@ enum Stage {
 
 /// So much of an object is kept, in bytes: its type comes before its message.
 const HEAD: usize = 64;
+/// The same of the steps: the first names its tool there.
+const STEPS: usize = 256;
+/// Bytes of steps between two reports.
+const GROWTH: usize = 1024;
 
 /// What the held text is.
 enum Beginning {
@@ -73,11 +81,28 @@ impl GrowingReply {
         self.object.is_message_complete() && compact().contains(r#""type":"chat","#)
     }
 
+    /// The first tool of the steps that are being written, and how long they are: once for each
+    /// kibibyte.
+    pub fn take_growth(&mut self) -> Option<(String, usize)> {
+        let grown = self.steps_bytes / GROWTH;
+        if grown == std::mem::replace(&mut self.told, grown) {
+            return None;
+        }
+        let named = self.steps.split_once("\"tool\"").and_then(|(_, rest)| rest.split('"').nth(1));
+        Some((named.unwrap_or("exec").to_owned(), self.steps_bytes))
+    }
+
     fn step(&mut self, c: char, out: &mut String) {
         match self.stage {
             Stage::Object => {
                 if self.head.len() < HEAD {
                     self.head.push(c);
+                }
+                if self.object.is_message_complete() {
+                    self.steps_bytes += c.len_utf8();
+                    if self.steps.len() < STEPS {
+                        self.steps.push(c);
+                    }
                 }
                 out.push_str(&self.object.push(c.encode_utf8(&mut [0; 4])));
             }
@@ -228,6 +253,28 @@ mod tests {
         assert!(!complete(r#"{"type":"chat","message":"hi"#));
         assert!(!complete(r#"{"type":"cmd","message":"hi","data":{"#));
         assert!(!complete("prose"));
+    }
+
+    #[test]
+    fn steps_that_grow_are_told_with_their_tool() {
+        let long = "x".repeat(3_000);
+        let told = |steps: &str| {
+            let mut reader = GrowingReply::default();
+            let text = format!(r#"{{"type":"cmd","message":"m","data":{{"commands":[{steps}"#);
+            let pieces = text.as_bytes().chunks(100);
+            let pieces = pieces.map(|piece| String::from_utf8_lossy(piece).into_owned());
+            let grown = pieces.filter_map(|piece| {
+                reader.push(&piece);
+                reader.take_growth()
+            });
+            grown.collect::<Vec<_>>()
+        };
+        let of_tool = told(&format!(r#"{{"tool": "file.write","input":{{"content":"{long}"#));
+        let lengths: Vec<usize> = of_tool.iter().map(|(_, bytes)| bytes / 1_024).collect();
+        assert_eq!(lengths, [1, 2]);
+        assert!(of_tool.iter().all(|(tool, _)| tool == "file.write"));
+        assert_eq!(told(&format!(r#"{{"program":"x","args":["{long}"#))[0].0, "exec");
+        assert!(told(r#"{"program":"x"}"#).is_empty());
     }
 
     #[test]

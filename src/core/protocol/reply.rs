@@ -84,14 +84,23 @@ pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
 /// without quotes may have been cut off, so only a complete patch counts.
 pub fn object_arguments(arguments: &str, field: &str) -> Option<String> {
     let arguments = arguments.trim();
-    let value = match serde_json::from_str::<Value>(arguments) {
-        Ok(Value::String(text)) if strict::object(&text).is_ok() => return Some(text),
-        Ok(Value::Object(_) | Value::Null | Value::Bool(_)) => return None,
-        Ok(value) => value,
-        Err(_) if patch::is_whole(arguments) => Value::from(arguments),
-        Err(_) => return None,
-    };
-    Some(json!({ field: value }).to_string())
+    match serde_json::from_str::<Value>(arguments) {
+        Ok(value) => Some(object_input(&value, Some(field))?.to_string()),
+        Err(_) if patch::is_whole(arguments) => Some(json!({ field: arguments }).to_string()),
+        Err(_) => None,
+    }
+}
+
+/// The object that a bare value means: the one it encodes as a string, or one with the value in
+/// `field`. `None`: it is an object already, or means none.
+pub fn object_input(value: &Value, field: Option<&str>) -> Option<Value> {
+    match value {
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            strict::object(text).ok().map(Value::Object)
+        }
+        Value::Object(_) | Value::Null | Value::Bool(_) => None,
+        value => field.map(|field| json!({ field: value })),
+    }
 }
 
 /// How the object was found in the model's text.

@@ -1,5 +1,7 @@
 //! Tests that anything unknown ends in a question or a refusal, never in a run.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use avocet_core::protocol::SandboxStatus;
 
@@ -115,4 +117,50 @@ fn a_step_too_large_to_judge_is_refused() {
     assert!(matches!(verdict("cat", &[&long]), Verdict::Refuse(_)));
     let line = ["x"; 9].join(" && ") + &" && env".repeat(3000);
     assert!(!matches!(verdict("bash", &["-c", &line]), Verdict::Run(_)));
+}
+
+/// A machine that counts how often it is asked where a path leads.
+#[derive(Default)]
+struct Counting {
+    resolved: AtomicUsize,
+}
+
+impl Machine for Counting {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        self.resolved.fetch_add(1, Ordering::Relaxed);
+        world().resolve(path)
+    }
+
+    fn kind(&self, path: &Path) -> PathKind {
+        world().kind(path)
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        world().program(name)
+    }
+
+    fn read(&self, path: &Path, most: usize) -> Contents {
+        world().read(path, most)
+    }
+}
+
+#[test]
+fn a_step_with_too_many_words_is_refused_before_one_of_them_is_looked_at() {
+    let judged = |program: &str, count: usize| {
+        let names: Vec<String> = (0..count).map(|n| format!("f{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (world, policy, place) = (Counting::default(), Policy::default(), place());
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
+        let risk = assess(step(program, &names), scene).assessment().risk.clone();
+        (risk.tier, risk.rule, world.resolved.load(Ordering::Relaxed))
+    };
+    for program in ["cat", "rm", "env", "unheard-of"] {
+        let (tier, rule, resolved) = judged(program, 131_072);
+        assert_eq!((tier, rule.as_str()), (Tier::L2, "malformed.size"), "{program}");
+        assert!(resolved < 10, "{program}: {resolved}");
+    }
+    // What is taken costs as much as it is long.
+    let (few, many) = (judged("cat", 500).2, judged("cat", 4_000).2);
+    assert!(many <= 8 * few, "{few} {many}");
+    assert_eq!(judged("cat", 4_000).0, Tier::L0);
 }

@@ -121,9 +121,18 @@ const BUILDS: &[&str] = &[
     "RUSTC_WRAPPER", "RUSTC", "CARGO_BUILD_*", "CC", "CXX", "MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS",
 ];
 
-/// Set to a program that accepts what is there: an editor for the terminal would wait for
-/// keys that cannot come, until the time limit. `git rebase --continue` keeps its message.
-const NO_EDITOR: [&str; 4] = ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR"];
+/// An editor for the terminal would wait for keys until the time limit. Instead, a program accepts the
+/// text, so `git rebase --continue` keeps its message, and another refuses a list of commits that
+/// nobody has seen. Both are settings of git: `-c` overrides them.
+const NO_EDITOR: &[(&str, &str)] = &[
+    ("VISUAL", "true"),
+    ("EDITOR", "true"),
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.editor"),
+    ("GIT_CONFIG_VALUE_0", "true"),
+    ("GIT_CONFIG_KEY_1", "sequence.editor"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+];
 
 impl ChildEnvironment {
     /// Whether the user's editor is one for the terminal, as it is where none is set.
@@ -136,7 +145,10 @@ impl ChildEnvironment {
     /// Puts something that ends in the place of an editor that would wait for a terminal.
     pub(super) fn replace_editor(&self, variables: &mut Variables) {
         if self.edits_in_terminal() {
-            variables.extend(NO_EDITOR.map(|name| (name.into(), "true".into())));
+            variables.extend(NO_EDITOR.iter().map(|(name, value)| (name.into(), value.into())));
+            for before_settings in ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR"] {
+                variables.remove(OsStr::new(before_settings));
+            }
         }
     }
 

@@ -1,9 +1,11 @@
-//! Finds a syntax error that a change introduced into a JSON, TOML or YAML file. Errors that the
-//! file already had are not reported.
+//! Finds a syntax error that a change introduced into a JSON, TOML, YAML or Python file. Errors that
+//! the file already had are not reported.
 
 use std::path::Path;
 
 use avocet_core::i18n::{LocalizedText, tools as words};
+
+mod python;
 
 /// The largest file that is checked, in bytes.
 const MOST: usize = 1024 * 1024;
@@ -16,6 +18,7 @@ enum Syntax {
     Json,
     Toml,
     Yaml,
+    Python,
 }
 
 /// The first syntax error in a text.
@@ -80,6 +83,7 @@ impl Syntax {
             "ipynb" | "geojson" | "webmanifest" => Some(Syntax::Json),
             "toml" => Some(Syntax::Toml),
             "yaml" | "yml" => Some(Syntax::Yaml),
+            "py" | "pyi" => Some(Syntax::Python),
             _ => None,
         }
     }
@@ -89,6 +93,7 @@ impl Syntax {
             Syntax::Json => "JSON",
             Syntax::Toml => "TOML",
             Syntax::Yaml => "YAML",
+            Syntax::Python => "Python",
         }
     }
 
@@ -97,6 +102,7 @@ impl Syntax {
             Syntax::Json => json_fault(text),
             Syntax::Toml => toml_fault(text),
             Syntax::Yaml => yaml_fault(text),
+            Syntax::Python => python_fault(text),
         }
     }
 }
@@ -127,6 +133,15 @@ fn toml_fault(text: &str) -> Option<Fault> {
     Some(Fault { line, why: error.message().lines().collect::<Vec<_>>().join(", ") })
 }
 
+/// A template is not Python until it has been expanded, and some scripts of other programs have the
+/// name of one.
+fn python_fault(text: &str) -> Option<Fault> {
+    let is_template = text.lines().any(|line| line.trim_start().starts_with("{%"));
+    let first = text.lines().next().unwrap_or_default();
+    let is_other = is_template || first.starts_with("#!") && !first.contains("py");
+    if is_other { None } else { python::find_fault(text) }
+}
+
 fn yaml_fault(text: &str) -> Option<Fault> {
     // A template is not YAML until it has been expanded.
     if text.contains("{{") || text.contains("{%") {
@@ -155,6 +170,12 @@ mod tests {
             ("Cargo.toml", "[a]\nx = 1\n", "[a]\nx = 1\nx = 2\n", "line 3"),
             ("a.yml", "a:\n  - b\n", "a:\n  - b\n c: d\n", "YAML"),
             ("a.yaml", "a: b\n", "a: \"b\nc: d\n", "YAML"),
+            (
+                "a.py",
+                "def f(a):\n    return a\n",
+                "def f(a)\n    return a\n",
+                "line 1: expected ':'",
+            ),
         ] {
             let said = told(name, Some(before), after).unwrap_or_default();
             assert!(said.contains(line) && said.contains(name), "{name}: {said}");
@@ -182,6 +203,8 @@ mod tests {
             ("a.json", "{\n  // why\n  \"a\": 1\n}"),
             ("chart.yaml", "a: {{ .Values.b }}\n- c\n"),
             ("a.txt", "{"),
+            ("a.py", "{% if x %}\nif\n"),
+            ("b.py", "#!/bin/sh\nif true; then ls; fi\n"),
             ("deep.json", &"[".repeat(100_000)),
         ] {
             assert_eq!(told(name, None, text), None, "{name}");

@@ -7,12 +7,13 @@ use serde_json::{Map, Value};
 
 use super::super::{Requires, StepAction};
 use super::tool_names::{LINE, tool_name};
-use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, patch};
+use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, object_input, patch};
 use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
 use crate::text;
 
 type Object = Map<String, Value>;
 
+const EXEC: &str = "exec";
 /// The tool that starts a program in the background.
 const JOB_START: &str = "job.start";
 
@@ -158,17 +159,37 @@ fn tool(part: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedTe
     if name.is_empty() {
         return Err(words::EMPTY.with("field", part.field("tool")));
     }
-    let empty = Object::new();
-    let input = part.optional_object("input")?.unwrap_or(&empty);
+    let name = tool_name(&name);
+    let input = part.optional("input").map_or_else(empty_object, |input| tool_input(&name, input));
     let path = part.field("input");
-    let step = read_tool(&ObjectReader { object: input, path: &path }, &tool_name(&name))?;
+    let step = match &input {
+        Value::Object(object) => read_tool(&ObjectReader { object, path: &path }, &name)?,
+        Value::Bool(_) => return Err(wrong_type(&path, words::AN_OBJECT, &input)),
+        _ => tool_step(&name, input),
+    };
     let background = step.background || part.flag("background")?;
     Ok(NativeStep { background, ..step })
 }
 
+pub(super) fn empty_object() -> Value {
+    Value::Object(Object::new())
+}
+
+/// The input of a tool, where a program or a line may be given without its field. The field that the
+/// one value of another tool means is known to those who judge it.
+pub(super) fn tool_input(name: &str, input: &Value) -> Value {
+    let field = [EXEC, LINE, JOB_START].contains(&name).then(|| COMMAND.first().copied()).flatten();
+    object_input(input, field).unwrap_or_else(|| input.clone())
+}
+
+fn tool_step(name: &str, input: Value) -> NativeStep {
+    let work = StepAction::Tool { name: name.to_owned(), input };
+    NativeStep { work, cwd: None, background: false }
+}
+
 fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
     match name {
-        "exec" => program_step(input),
+        EXEC => program_step(input),
         LINE if COMMAND.iter().all(|name| input.optional(name).is_none()) => {
             let field = COMMAND.first().copied().unwrap_or_default();
             Err(words::MISSING.with("field", input.field(field)))
@@ -177,12 +198,7 @@ fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, Localiz
         JOB_START => Ok(NativeStep { background: true, ..program_step(input)? }),
         _ => {
             let name = editor_tool(name, input);
-            let input = Value::Object(input.object.clone());
-            Ok(NativeStep {
-                work: StepAction::Tool { name: name.to_owned(), input },
-                cwd: None,
-                background: false,
-            })
+            Ok(tool_step(name, Value::Object(input.object.clone())))
         }
     }
 }

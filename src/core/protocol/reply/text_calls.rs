@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::object_input;
 use python::python_calls;
 
 mod python;
@@ -13,7 +14,8 @@ type Object = Map<String, Value>;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextCall {
     pub name: String,
-    pub arguments: Object,
+    /// An object, or one value in place of it.
+    pub arguments: Value,
 }
 
 /// A form: what begins a call, what ends it, and what reads the text between them. One without an
@@ -109,8 +111,11 @@ fn json_call(value: &Value) -> Option<TextCall> {
     let call = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
     let name = call.get("name")?.as_str()?.to_owned();
     let arguments = match call.get("arguments").or_else(|| call.get("parameters"))? {
-        Value::Object(arguments) => arguments.clone(),
-        Value::String(text) => serde_json::from_str(text).ok()?,
+        arguments @ Value::Object(_) => arguments.clone(),
+        bare @ Value::String(text) => match object_input(bare, None) {
+            None if text.trim_start().starts_with('{') => return None,
+            object => object.unwrap_or_else(|| bare.clone()),
+        },
         _ => return None,
     };
     Some(TextCall { name, arguments })
@@ -181,7 +186,7 @@ fn separated(body: &str) -> Option<Vec<TextCall>> {
 fn named(name: &str, arguments: Object) -> Option<Vec<TextCall>> {
     let name = name.trim();
     let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
-    is_name.then(|| vec![TextCall { name: name.to_owned(), arguments }])
+    is_name.then(|| vec![TextCall { name: name.to_owned(), arguments: Value::Object(arguments) }])
 }
 
 /// A value between tags: a text, unless it is a list, an object or a flag in JSON.
@@ -200,8 +205,8 @@ mod tests {
 
     fn read(text: &str) -> Option<(String, Vec<(String, String)>)> {
         let (words, calls) = text_calls(text)?;
-        let lines = calls.into_iter().map(|call| (call.name, Value::Object(call.arguments)));
-        Some((words, lines.map(|(name, input)| (name, input.to_string())).collect()))
+        let lines = calls.into_iter().map(|call| (call.name, call.arguments.to_string()));
+        Some((words, lines.collect()))
     }
 
     const JSON: &str = r#"{"name":"exec","arguments":{"program":"ls","args":["-l"]}}"#;
@@ -237,6 +242,17 @@ mod tests {
             assert_eq!((calls.len(), words.as_str(), input.as_str()), (1, "", INPUT), "{text}");
             assert_eq!(super::super::tool_name(name), "exec", "{text}");
         }
+    }
+
+    #[test]
+    fn one_value_in_place_of_arguments_is_kept_unless_it_is_a_broken_object() {
+        let call = |arguments: &str| {
+            let call = serde_json::json!({ "name": "file_read", "arguments": arguments });
+            read(&call.to_string()).map(|(_, calls)| calls[0].1.clone())
+        };
+        assert_eq!(call("a.txt").as_deref(), Some("\"a.txt\""));
+        assert_eq!(call(r#"{"path":"a"}"#).as_deref(), Some(r#"{"path":"a"}"#));
+        assert_eq!(call(r#"{"path":"a"#), None);
     }
 
     #[test]

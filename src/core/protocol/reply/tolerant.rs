@@ -116,24 +116,17 @@ fn action(object: &Object) -> Option<StepAction> {
         None if is_call(object) => text(object, &["name"])?,
         None => return None,
     };
-    let empty = Object::new();
-    let parsed;
-    let input = match INPUTS.iter().find_map(|key| object.get(*key)) {
-        Some(Value::Object(input)) => input,
-        // The wire formats write arguments as text.
-        Some(Value::String(text)) => {
-            parsed = serde_json::from_str::<Object>(text).ok()?;
-            &parsed
-        }
-        None | Some(Value::Null) => &empty,
-        Some(_) => return None,
-    };
     let name = tool_name(name);
-    match name.as_str() {
-        "exec" => exec(text(input, PROGRAMS)?, input.get("args")),
-        "" => None,
-        LINE => decode::call(&name, input).ok().map(|step| step.work),
-        _ => Some(StepAction::Tool { name, input: Value::Object(input.clone()) }),
+    let input = match INPUTS.iter().find_map(|key| object.get(*key)) {
+        None | Some(Value::Null) => decode::empty_object(),
+        Some(Value::Bool(_)) => return None,
+        Some(input) => decode::tool_input(&name, input),
+    };
+    match (name.as_str(), &input) {
+        ("exec", input) => exec(text(input.as_object()?, PROGRAMS)?, input.get("args")),
+        ("", _) => None,
+        (LINE, input) => decode::call(&name, input.as_object()?).ok().map(|step| step.work),
+        _ => Some(StepAction::Tool { name, input }),
     }
 }
 
@@ -205,6 +198,8 @@ mod tests {
             (r#"{"tool":"file.read","input":{"path":"a"}}"#, "file.read a"),
             (r#"{"name":"file_read","arguments":{"path":"a"}}"#, "file.read a"),
             (r#"{"name":"exec","arguments":"{\"program\":\"ls\"}"}"#, "ls"),
+            (r#"{"name":"exec","arguments":"ls -l"}"#, "ls -l"),
+            (r#"{"tool":"bash","input":"ls | wc"}"#, "bash -lc 'ls | wc'"),
             (
                 r#"<tool_call>{"name":"exec","arguments":{"program":"ls","args":["-l"]}}</tool_call>"#,
                 "ls -l",

@@ -3,18 +3,16 @@
 
 use std::collections::VecDeque;
 
-use serde_json::Value;
-
 use super::transcript::{CalledStep, OpenCall};
 use super::{Batch, PausedBefore, Turn, TurnAction, transcript};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, agent as words, protocol};
 use avocet_core::protocol::reply::{
     MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall,
-    object_arguments, read, read_call, text_calls, tool_name, wire_name,
+    object_arguments, object_input, read, read_call, text_calls, tool_name, wire_name,
 };
 use avocet_core::protocol::{
-    ContentBlock, Dialect, Event, ModelMessage, Notice, Outcome, Requires, Step, ToolCall,
-    Truncation, TurnOutcome,
+    ContentBlock, Dialect, Event, ModelMessage, Notice, Outcome, Requires, Step, StepAction,
+    ToolCall, Truncation, TurnOutcome,
 };
 use avocet_model::ModelReply;
 use avocet_safety::{self as safety, Assessment, PolicyContext, Verdict};
@@ -159,7 +157,7 @@ impl Turn {
             ContentBlock::ToolCall(ToolCall {
                 id: format!("text_{}_{index}", self.next_step),
                 name: wire_name(&call.name),
-                arguments: Value::Object(call.arguments).to_string(),
+                arguments: call.arguments.to_string(),
                 opaque: None,
             })
         });
@@ -343,10 +341,11 @@ impl Turn {
         &mut self,
         mut batch: Batch,
         cwd: Option<String>,
-        commands: Vec<Proposal>,
+        mut commands: Vec<Proposal>,
         found: ReplyRepair,
         context: PolicyContext<'_>,
     ) -> TurnAction {
+        commands.iter_mut().for_each(|proposal| mend_input(&mut proposal.work));
         self.transcript.add_cmd(&batch.why, cwd.as_deref(), &commands);
         for mut proposal in commands {
             // A repaired reply is never acted on without a question.
@@ -392,6 +391,16 @@ fn mend_arguments(block: &mut ContentBlock) {
     let field = safety::tools::sole_field(&tool_name(&call.name));
     if let Some(meant) = field.and_then(|field| object_arguments(&call.arguments, field)) {
         call.arguments = meant;
+    }
+}
+
+/// The same in the JSON dialect. What has no field of its own is a fault of form.
+fn mend_input(work: &mut StepAction) {
+    if let StepAction::Tool { name, input } = work
+        && let Some(object) =
+            object_input(input, Some(safety::tools::sole_field(name).unwrap_or("input")))
+    {
+        *input = object;
     }
 }
 

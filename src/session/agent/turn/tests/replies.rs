@@ -29,6 +29,57 @@ fn a_broken_reply_is_requested_once_more_and_then_forgotten() {
 }
 
 #[test]
+fn one_value_in_place_of_an_input_is_understood_for_every_tool() {
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+    let plan = json!([{ "text": "a", "state": "pending" }]);
+    for (name, value, expected) in [
+        ("file.read", json!("src/a.rs"), "path"),
+        ("Read", json!("src/a.rs"), "path"),
+        ("file.list", json!("src"), "path"),
+        ("file.search", json!("x|y"), "query"),
+        ("file.edit", json!(patch), "patch"),
+        ("apply_patch", json!(patch), "patch"),
+        ("plan", plan, "items"),
+        ("ask", json!("Which one?"), "question"),
+        ("job.read", json!(3), "id"),
+        ("job.stop", json!(3), "id"),
+        ("recall", json!("cmd_001"), "id"),
+        ("skill", json!("tidy"), "name"),
+        ("script.run", json!("tidy"), "script"),
+        ("plugin.run", json!("x"), "alias"),
+        ("config.json_patch", json!("x.json"), "path"),
+        // No field of these is the one that is meant: the model gets the form.
+        ("file.write", json!("a.txt"), "input"),
+        ("job.list", json!("all"), "input"),
+        ("teleport", json!("moon"), "input"),
+    ] {
+        let mut bench = begun();
+        let command = json!({ "tool": name, "input": value });
+        let reply = json!({ "type": "cmd", "message": "m", "data": { "commands": [command] } });
+        let action = bench.says(&reply.to_string());
+        assert_ne!(line(&action), "call again", "{name}");
+        let kept: Value = serde_json::from_str(&bench.history()[1].text()).unwrap();
+        let input = &kept["data"]["commands"][0]["input"];
+        assert_eq!(*input, json!({ expected: value }), "{name}");
+    }
+    for (name, value, expected) in [
+        ("exec", json!("ls -l"), "bash -lc 'ls -l'"),
+        ("bash", json!("ls -l"), "bash -lc 'ls -l'"),
+        ("exec", json!(["ls", "-l"]), "run ls -l"),
+        ("exec", json!(r#"{"program":"ls"}"#), "run ls"),
+        ("file.read", json!(r#"{"path":"a"}"#), "run file.read a"),
+        ("file.read", json!(r#"{"path":"a"#), "call"),
+        ("file.read", json!(true), "call again"),
+    ] {
+        let mut bench = begun();
+        let command = json!({ "tool": name, "input": value });
+        let reply = json!({ "type": "cmd", "message": "m", "data": { "commands": [command] } });
+        let becomes = line(&bench.says(&reply.to_string()));
+        assert!(becomes.ends_with(expected), "{name} {value}: {becomes}");
+    }
+}
+
+#[test]
 fn each_reply_has_its_own_second_chance() {
     let mut bench = begun();
     bench.says("{\"type\":");
