@@ -520,9 +520,9 @@ impl PlainSession {
 
     fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
         let mut effects = Vec::new();
-        // A tool that read for the model: its own line says what.
-        let is_tool = matches!(observation.step.work, StepAction::Tool { .. });
-        if is_tool && observation.risk.tier == Tier::L0 && observation.succeeded() {
+        // What only read, for the model: its own line says what.
+        let is_typed = matches!(observation.step.work, StepAction::Shell { .. });
+        if !is_typed && observation.risk.tier == Tier::L0 && observation.succeeded() {
             return effects;
         }
         for text in [&observation.stdout, &observation.stderr] {

@@ -1,9 +1,105 @@
 //! The choices of a question: what each is called, and the letter, the words and the digit that
 //! choose it; once for every frontend.
 
-use super::{ChoicePick, QuestionKind, QuestionOffer, Severity};
 use avocet_core::i18n::{LocalizedText, Phrase, common, linear, prompt, screen as words, session};
-use avocet_core::text::escape;
+use avocet_core::protocol::Risk;
+
+/// The word that approves high risk where lines are typed, so that no habit approves it.
+pub const YES: &str = "YES";
+
+/// The possible answers of the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChoicePick {
+    Reject,
+    RejectWithReason,
+    Stop,
+    Edit,
+    Run,
+    /// Run this step and the ones after it.
+    All,
+    Session,
+    Project,
+    /// Trust the folder, then judge the step again.
+    TrustFirst,
+    Continue,
+    /// Carry the plan out, or apply the change, and from then on change files without asking.
+    AcceptEdits,
+    Trust,
+    /// Trust the folder above, too.
+    TrustAbove,
+    /// Decide about each command of a template.
+    Each,
+    /// Ask whether the step runs again without the sandbox.
+    WithoutSandbox,
+    /// One of the answers that the model or a script offers.
+    Answer(usize),
+}
+
+impl ChoicePick {
+    /// It has effect beyond this question.
+    pub fn is_lasting(self) -> bool {
+        use ChoicePick as Pick;
+        matches!(
+            self,
+            Pick::AcceptEdits
+                | Pick::Session
+                | Pick::Project
+                | Pick::TrustFirst
+                | Pick::Trust
+                | Pick::TrustAbove
+        )
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuestionKind {
+    Step,
+    /// A step whose change of a file is known.
+    Change,
+    /// A step that the sandbox denied something.
+    Denied,
+    /// A step that would run without the sandbox.
+    Unconfined,
+    Shell,
+    Template,
+    Pause,
+    Trust,
+    /// The model proposes a plan.
+    Plan,
+    /// A script wants to make a call.
+    Script,
+    /// The model asks, with answers of its own.
+    Model,
+}
+
+impl QuestionKind {
+    pub fn is_about_step(self) -> bool {
+        use QuestionKind as Kind;
+        matches!(self, Kind::Step | Kind::Change | Kind::Denied | Kind::Unconfined | Kind::Shell)
+    }
+}
+
+/// The care that an approval takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Plain,
+    /// Only the capital letter, or the word [`YES`], runs it.
+    HighRisk,
+}
+
+impl Severity {
+    pub fn of(risk: &Risk) -> Severity {
+        if risk.is_high_risk() { Severity::HighRisk } else { Severity::Plain }
+    }
+
+    /// Whether a typed line approves; `usual`: it would where the risk is not high.
+    pub fn is_confirmed(self, typed: &str, usual: bool) -> bool {
+        match self {
+            Severity::HighRisk => typed == YES,
+            Severity::Plain => usual,
+        }
+    }
+}
 
 /// One way to answer: its letter, its label, and a short label for narrow dialogs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +174,10 @@ impl QuestionChoice {
     pub fn bracketed(&self, kind: QuestionKind) -> Option<LocalizedText> {
         use ChoicePick as Pick;
         let word = match self.pick {
+            Pick::Reject if kind == QuestionKind::Trust => linear::WORD_DISTRUST,
+            Pick::Stop if kind == QuestionKind::Trust => linear::WORD_QUIT,
+            Pick::Trust => linear::WORD_TRUST,
+            Pick::TrustAbove => linear::WORD_PARENT,
             Pick::Run if kind == QuestionKind::Change => linear::WORD_APPLY,
             Pick::Run => linear::WORD_YES,
             Pick::All => linear::WORD_ALL,
@@ -90,20 +190,13 @@ impl QuestionChoice {
             Pick::Reject | Pick::RejectWithReason => linear::WORD_NO,
             Pick::Edit => linear::WORD_EDIT,
             // The line has no room for it, but the word is taken.
-            Pick::Stop
-            | Pick::Continue
-            | Pick::Trust
-            | Pick::TrustAbove
-            | Pick::Each
-            | Pick::Answer(_) => {
-                return None;
-            }
+            Pick::Stop | Pick::Continue | Pick::Each | Pick::Answer(_) => return None,
         };
         Some(word.into())
     }
 
     /// The words that choose it in a typed line, besides its letter.
-    fn words(&self) -> &'static [&'static str] {
+    pub fn words(&self) -> &'static [&'static str] {
         use ChoicePick as Pick;
         match self.pick {
             Pick::Run | Pick::Continue => YES_WORDS,
@@ -118,7 +211,7 @@ impl QuestionChoice {
             Pick::TrustAbove => &["parent", "上级"],
             Pick::WithoutSandbox => &["unconfined", "without"],
             Pick::Edit => &["edit", "修改"],
-            Pick::Stop => &["stop", "停止"],
+            Pick::Stop => &["stop", "quit", "停止", "退出"],
             Pick::Each => &["each", "逐条"],
             Pick::Answer(_) => &[],
         }
@@ -153,66 +246,4 @@ pub fn is_yes(typed: &str) -> bool {
 pub fn is_no(typed: &str) -> bool {
     let typed = normalize_width(typed).to_lowercase();
     ["", "n"].contains(&typed.as_str()) || NO_WORDS.contains(&typed.as_str())
-}
-
-impl QuestionOffer {
-    pub fn choice(&self, pick: ChoicePick) -> Option<&QuestionChoice> {
-        self.choices.iter().find(|choice| choice.pick == pick)
-    }
-
-    pub fn offers(&self, pick: ChoicePick) -> bool {
-        self.choice(pick).is_some()
-    }
-
-    /// The choices with a row, which are numbered.
-    pub fn rows(&self) -> impl Iterator<Item = &QuestionChoice> {
-        self.choices.iter().filter(|choice| choice.has_row(self.kind))
-    }
-
-    /// What a choice is called here: its full label or its short one, with the rule and the number
-    /// of steps that it is about.
-    pub fn named(&self, choice: &QuestionChoice, label: Phrase) -> LocalizedText {
-        if let ChoicePick::Answer(at) = choice.pick {
-            let text = self.answers.get(at).map_or("", String::as_str);
-            return label.with("line", escape(text).text);
-        }
-        let rule = self.rule.as_deref().unwrap_or_default();
-        label.with("rule", escape(rule).text).with("n", self.batch.len() + 1)
-    }
-
-    /// The choice of a typed letter or digit, and whether it is exactly that letter: a high-risk
-    /// step takes only the capital one.
-    pub fn by_key(&self, typed: char) -> Option<(QuestionChoice, bool)> {
-        if let Some(digit) = typed.to_digit(10) {
-            let at = usize::try_from(digit).ok()?.checked_sub(1)?;
-            return self.rows().nth(at).map(|choice| (*choice, false));
-        }
-        let is_typed = |choice: &&QuestionChoice| choice.letter.eq_ignore_ascii_case(&typed);
-        let is_why =
-            |choice: &&QuestionChoice| choice.pick == ChoicePick::RejectWithReason && typed == 'w';
-        let found = self.choices.iter().find(is_typed);
-        let choice = found.or_else(|| self.choices.iter().find(is_why))?;
-        Some((*choice, choice.letter == typed))
-    }
-
-    /// The choice of a typed line: a letter, a digit or a word. The model's own choices are chosen
-    /// by number or by their text, so that every other line can be an answer.
-    pub fn by_line(&self, line: &str) -> Option<QuestionChoice> {
-        let typed = normalize_width(line).to_lowercase();
-        if let Ok(number) = typed.parse::<usize>() {
-            return self.rows().nth(number.checked_sub(1)?).copied();
-        }
-        if self.kind == QuestionKind::Model {
-            let is_text = |text: &String| text.trim().to_lowercase() == typed;
-            let at = self.answers.iter().position(is_text)?;
-            return self.choice(ChoicePick::Answer(at)).copied();
-        }
-        let is_word = |choice: &&QuestionChoice| choice.words().contains(&typed.as_str());
-        let mut letters = typed.chars();
-        match (self.choices.iter().find(is_word), letters.next(), letters.next()) {
-            (Some(choice), ..) => Some(*choice),
-            (None, Some(letter), None) => self.by_key(letter).map(|(choice, _)| choice),
-            (None, ..) => None,
-        }
-    }
 }

@@ -4,8 +4,8 @@ use avocet_core::i18n::{
     LocalizedText, Phrase, agent, common, linear as w, prompt as p, screen, script_run,
 };
 use avocet_core::protocol::{
-    Change, Question, Reason, Risk, StepAction, StepQuestion, SubCommand, TemplateCommand, Tier,
-    TrustOffer, UntrustedFile, UpcomingStep,
+    Change, Question, Reason, Risk, Step, StepAction, StepQuestion, SubCommand, TemplateCommand,
+    Tier, TrustOffer, UntrustedFile, UpcomingStep,
 };
 use avocet_core::text::{escape, one_line};
 use avocet_safety::editable;
@@ -132,7 +132,7 @@ pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     let mut says = vec![w::ASKS.with("n", asked.number).with("of", asked.of)];
     match change {
         Some(change) => says.extend(diff_lines(change)),
-        None => says.push(w::STEP.with("step", full_step(&step.work))),
+        None => says.push(proposal_line(step)),
     }
     let is_path = matches!(&step.work, StepAction::Exec { program, .. } if program.contains('/'));
     let path = asked.resolved.iter().filter(|_| is_path);
@@ -147,6 +147,11 @@ pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     says.extend(asked.rest.iter().flat_map(upcoming_lines));
     says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
     says
+}
+
+fn proposal_line(step: &Step) -> LocalizedText {
+    let word = if step.requires.background { w::STEP_IN_BACKGROUND } else { w::STEP };
+    word.with("step", full_step(&step.work))
 }
 
 fn piece_line(piece: &SubCommand) -> LocalizedText {
@@ -173,7 +178,7 @@ fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     let mut says = vec![word.with("n", asked.number).with("of", asked.of)];
     match change {
         Some(change) => says.extend(diff_lines(change)),
-        None => says.push(w::STEP.with("step", full_step(&step.work))),
+        None => says.push(proposal_line(step)),
     }
     says.extend(asked.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
     says.push(w::FOLDER.with("folder", escape(&asked.cwd).text));

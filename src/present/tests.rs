@@ -2,7 +2,8 @@ use super::ChoicePick as Pick;
 use super::*;
 use avocet_core::i18n::common;
 use avocet_core::protocol::{
-    Change, Effect, Requires, Step, StepQuestion, TemplateCommand, Tier, TrustOffer, UpcomingStep,
+    ApprovalScope, Change, Decision, Effect, Question, Requires, Risk, SandboxDenial, Step,
+    StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer, UpcomingStep,
 };
 
 fn risk(tier: Tier) -> Risk {

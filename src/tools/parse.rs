@@ -5,8 +5,6 @@
 //! that answers wins, and one that is not sure answers `None`. Nothing here judges success:
 //! the exit code is next to it in the observation.
 
-use serde_json::Value;
-
 use avocet_core::protocol::ParsedOutput;
 
 mod checks;
@@ -14,32 +12,16 @@ mod command;
 mod diagnostics;
 mod files;
 mod git;
+mod items;
 mod javascript;
 mod json_shape;
 mod search;
 
 pub use command::{SimpleCommand, shell_line, split_simple_command};
+pub use items::FinishedCommand;
 
-use command::{has_flag, strip_escapes, unwrap_command};
-
-/// The number of listed items at most; the total is counted on.
-const ITEMS_MOST: usize = 50;
-
-/// Characters of one text in an item.
-const TEXT_MOST: usize = 240;
-
-/// A command that has run, and its output.
-#[derive(Clone, Copy, Debug)]
-pub struct FinishedCommand<'a> {
-    pub program: &'a str,
-    pub args: &'a [String],
-    pub stdout: &'a str,
-    pub stderr: &'a str,
-    /// `None` when it was ended by a signal.
-    pub exit: Option<i32>,
-    /// False when the middle of an output is missing.
-    pub whole: bool,
-}
+use command::{strip_escapes, unwrap_command};
+use items::Items;
 
 /// One kind of output. No programs: any.
 struct Recogniser {
@@ -92,54 +74,6 @@ pub fn parse(run: &FinishedCommand<'_>) -> Option<ParsedOutput> {
         .iter()
         .filter(|row| row.programs.is_empty() || row.programs.contains(&program.as_str()))
         .find_map(|row| (row.read)(&run).map(|items| items.into_parsed(row.kind)))
-}
-
-/// A list that counts on when it is full.
-#[derive(Debug, Default)]
-struct Items {
-    total: usize,
-    items: Vec<Value>,
-}
-
-impl Items {
-    fn push(&mut self, item: Value) {
-        self.total += 1;
-        if self.items.len() < ITEMS_MOST {
-            self.items.push(item);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.total == 0
-    }
-
-    /// `None` for an empty list, unless an empty one says something.
-    fn unless_empty(self, says_something: bool) -> Option<Items> {
-        (says_something || !self.is_empty()).then_some(self)
-    }
-
-    fn into_parsed(self, kind: &str) -> ParsedOutput {
-        ParsedOutput { kind: kind.to_owned(), total: self.total, items: self.items }
-    }
-}
-
-impl FromIterator<Value> for Items {
-    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Items {
-        let mut out = Items::default();
-        items.into_iter().for_each(|item| out.push(item));
-        out
-    }
-}
-
-/// The text, cut where it is too long for an item.
-fn clip(text: &str) -> String {
-    avocet_core::text::cut(text.trim_end(), TEXT_MOST)
-}
-
-/// An object of the fields that are there.
-fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    let there = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(there.collect())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! to the draft; one deliberate key moves the focus. A letter of a choice that begins a draft
 //! meanwhile is held: it answers nothing, and is text only if more text follows.
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::Millis;
 
@@ -17,14 +17,22 @@ pub const QUIET: Millis = 700;
 const BEFORE: Millis = 1_000;
 /// A user who typed while the turn ran may continue for this long, even into an empty draft.
 const AHEAD: Millis = 2_000;
+/// What is typed this long after a question closed was typed by a user who has seen that.
+const SEEN: Millis = 300;
+/// No word that answers, with what is said beside it, has more characters.
+const ANSWER: usize = 24;
 
-/// The letter that decided a question.
+/// The letter that decided a question, and the word that it may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct DecisionKey {
     /// Until it is released or another key is pressed.
     held: Option<KeyCode>,
     /// The last key that followed without a pause.
     last: Millis,
+    /// A letter that comes later is not the next one of the word.
+    word_until: Millis,
+    /// A letter has followed.
+    is_word: bool,
 }
 
 /// The target of a key.
@@ -92,6 +100,8 @@ pub struct QuestionGuard {
     /// Letters that decided nothing, and the time of the last one.
     ignored: (Vec<KeyEvent>, Millis),
     decided: Option<DecisionKey>,
+    /// Another character came together with the key.
+    is_in_burst: bool,
 }
 
 impl QuestionGuard {
@@ -147,10 +157,25 @@ impl QuestionGuard {
         self.pasted.is_some_and(|at| now < at.saturating_add(QUIET))
     }
 
-    /// A question was decided, by this key.
-    pub fn record_decision(&mut self, key: Option<&KeyEvent>, now: Millis) {
+    /// A question was decided, by this key. `draft`: the draft contained text, so that what is
+    /// typed on did not begin as the rest of a word.
+    pub fn record_decision(&mut self, key: Option<&KeyEvent>, now: Millis, draft: bool) {
         let letter = key.map(|key| key.code).filter(|code| code.as_char().is_some());
-        self.decided = letter.map(|code| DecisionKey { held: Some(code), last: now });
+        let word_until = if draft { 0 } else { now.saturating_add(QUIET) };
+        self.decided = letter.map(|code| DecisionKey {
+            held: Some(code),
+            last: now,
+            word_until,
+            is_word: false,
+        });
+    }
+
+    /// The question closed: from now on the user can see what the key did.
+    pub fn question_closed(&mut self, now: Millis) {
+        if let Some(decided) = self.decided.as_mut().filter(|decided| !decided.is_word) {
+            decided.word_until = decided.word_until.min(now.saturating_add(SEEN));
+        }
+        self.restart(now);
     }
 
     pub fn key_released(&mut self) {
@@ -159,22 +184,42 @@ impl QuestionGuard {
         }
     }
 
-    /// Whether a key is the one that decided a question, still held down.
+    /// Whether a key is the one that decided a question, still held down. Any other may be the next
+    /// letter of a word that it began; but after Enter and every key of editing the word is over.
     pub fn repeats_decision(&mut self, key: &KeyEvent, now: Millis) -> bool {
+        self.decided.take_if(|decided| now >= decided.last.saturating_add(QUIET));
         let Some(decided) = &mut self.decided else { return false };
-        if now >= decided.last.saturating_add(QUIET) {
-            self.decided = None;
-            return false;
-        }
         decided.last = now;
         decided.held = decided.held.filter(|held| *held == key.code);
-        decided.held.is_some()
+        if decided.held.is_some() {
+            return true;
+        }
+        let is_bound = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match key.code {
+            KeyCode::Enter => decided.word_until = 0,
+            KeyCode::Char(_) if !is_bound && now < decided.word_until => {
+                (decided.is_word, decided.word_until) = (true, now.saturating_add(QUIET));
+            }
+            _ => self.decided = None,
+        }
+        false
     }
 
-    /// Whether Enter belongs to a word whose first letter decided a question. Only the first one
-    /// does.
-    pub fn ends_word(&mut self, now: Millis) -> bool {
-        self.decided.take().is_some_and(|decided| now < decided.last.saturating_add(QUIET))
+    /// Whether Enter would send the rest of a word whose first letter decided a question. Only the
+    /// first one does.
+    pub fn ends_word(&mut self, text: &str) -> bool {
+        let is_word = self.decided.take().is_some_and(|decided| decided.is_word);
+        is_word && text.chars().nth(ANSWER).is_none()
+    }
+
+    /// Whether another character waits that came together with the next key.
+    pub fn set_in_burst(&mut self, is_in_burst: bool) {
+        self.is_in_burst = is_in_burst;
+    }
+
+    /// No user types two letters at once: such a key begins a text.
+    pub fn is_in_burst(&self) -> bool {
+        self.is_in_burst
     }
 
     /// The letters that were ignored or held just now: the beginning of a text, if one follows.

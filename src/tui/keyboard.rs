@@ -13,9 +13,10 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::input::{Parser, TerminalInput};
+use crossterm::event::{Event, KeyCode};
 
-/// Events that may wait for the screen. Further input waits in the kernel.
-const ROOM: usize = 4_096;
+/// Reads that may wait for the screen. Further input waits in the kernel.
+const ROOM: usize = 16;
 /// How long the thread may take to release the terminal.
 const GRACE: Duration = Duration::from_millis(200);
 /// The size of one read, in bytes.
@@ -29,14 +30,14 @@ type ReadResult = io::Result<TerminalInput>;
 #[derive(Debug, Default)]
 pub struct Keyboard {
     reader: Option<Reader>,
-    /// Events read before the reader had to stop.
+    /// The rest of the last read, and what was read before the reader had to stop.
     buffered: VecDeque<ReadResult>,
 }
 
 /// A thread that reads.
 #[derive(Debug)]
 struct Reader {
-    keys: Receiver<ReadResult>,
+    keys: Receiver<Vec<ReadResult>>,
     /// Dropping it wakes the thread, which then ends.
     stop: PipeWriter,
 }
@@ -58,7 +59,7 @@ impl Keyboard {
         let started = io::pipe().and_then(|(stopped, stop)| {
             let work = move || {
                 if let Err(error) = read(&out, &stopped) {
-                    let _ = out.blocking_send(Err(error));
+                    let _ = out.blocking_send(vec![Err(error)]);
                 }
             };
             thread::Builder::new().name("keyboard".into()).spawn(work)?;
@@ -77,7 +78,7 @@ impl Keyboard {
         let end = std::time::Instant::now() + GRACE;
         loop {
             match keys.try_recv() {
-                Ok(key) => self.buffered.push_back(key),
+                Ok(keys) => self.buffered.extend(keys),
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) if std::time::Instant::now() > end => return,
                 Err(TryRecvError::Empty) => thread::yield_now(),
@@ -87,16 +88,27 @@ impl Keyboard {
 
     /// The next event; `None` where no more will come.
     pub async fn next(&mut self) -> Option<ReadResult> {
-        match (self.buffered.pop_front(), &mut self.reader) {
-            (Some(key), _) => Some(key),
-            (None, Some(reader)) => reader.keys.recv().await,
-            (None, None) => None,
+        if self.buffered.is_empty()
+            && let Some(reader) = &mut self.reader
+        {
+            self.buffered.extend(reader.keys.recv().await.unwrap_or_default());
         }
+        self.buffered.pop_front()
     }
 
     /// An event that is already waiting.
     pub fn try_next(&mut self) -> Option<ReadResult> {
-        self.buffered.pop_front().or_else(|| self.reader.as_mut()?.keys.try_recv().ok())
+        if self.buffered.is_empty() {
+            self.buffered.extend(self.reader.as_mut()?.keys.try_recv().unwrap_or_default());
+        }
+        self.buffered.pop_front()
+    }
+
+    /// Whether the last event was followed by a character within the same read.
+    pub fn is_in_burst(&self) -> bool {
+        let next = self.buffered.front();
+        matches!(next, Some(Ok(TerminalInput::Event(Event::Key(key))))
+            if matches!(key.code, KeyCode::Char(_)))
     }
 }
 
@@ -107,7 +119,7 @@ impl Drop for Keyboard {
 }
 
 /// Reads until it is told to stop, or the screen is gone.
-fn read(out: &Sender<ReadResult>, stopped: &PipeReader) -> io::Result<()> {
+fn read(out: &Sender<Vec<ReadResult>>, stopped: &PipeReader) -> io::Result<()> {
     let mut parser = Parser::default();
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -143,8 +155,8 @@ fn read(out: &Sender<ReadResult>, stopped: &PipeReader) -> io::Result<()> {
 }
 
 /// False when the screen takes no more keys.
-fn deliver(out: &Sender<ReadResult>, heard: Vec<TerminalInput>) -> bool {
-    heard.into_iter().all(|event| out.blocking_send(Ok(event)).is_ok())
+fn deliver(out: &Sender<Vec<ReadResult>>, heard: Vec<TerminalInput>) -> bool {
+    heard.is_empty() || out.blocking_send(heard.into_iter().map(Ok).collect()).is_ok()
 }
 
 /// Sleeps until there is something to read, until it must stop, or until the time is over.

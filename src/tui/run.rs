@@ -209,6 +209,7 @@ impl Driver {
                 return Cause::TerminalGone;
             }
             let woken = self.wait(&mut keys, &mut signals).await;
+            self.state.guard.set_in_burst(keys.is_in_burst());
             self.handle_wakeup(woken);
             self.drain(&mut keys);
         }
@@ -327,6 +328,7 @@ impl Driver {
                 return;
             }
             if let Some(key) = keys.try_next() {
+                self.state.guard.set_in_burst(keys.is_in_burst());
                 self.handle_wakeup(Wakeup::Key(Some(key)));
             } else if let Ok(event) = self.events.try_recv() {
                 self.handle_input(ScreenInput::Session(Box::new(event)));

@@ -213,7 +213,15 @@ pub struct Presence {
     pub auto_notify: NotifyMethod,
 }
 
+/// A temporary message is shown this long.
+const TOLD: Millis = 4_000;
+
 impl Presence {
+    /// Shows a temporary message over the input.
+    pub fn show_message(&mut self, say: impl Into<LocalizedText>, now: Millis) {
+        self.temporary_message = Some((say.into(), now + TOLD));
+    }
+
     fn new(around: &TerminalCaps) -> Presence {
         let (notify_method, auto_notify) = (around.notify_method, around.auto_notify);
         let home = around.home.clone();

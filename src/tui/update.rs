@@ -17,7 +17,7 @@ use super::submit;
 use super::time::Millis;
 use super::transcript::Scroll;
 use super::{pickers, settings_editor, title};
-use avocet_core::i18n::{LocalizedText, Phrase, screen as words};
+use avocet_core::i18n::{Phrase, screen as words};
 use avocet_core::protocol::{Ask, Event as SessionEvent, JobRequest, Notice, Op, TurnOutcome};
 
 mod asking;
@@ -28,10 +28,10 @@ mod mouse;
 mod pictures;
 mod suggest;
 
+use input::{input_changed, open_palette, type_key};
+
 /// A second Ctrl-C counts within this time.
 const LEAVING: Millis = 3_000;
-/// A temporary message is shown this long.
-const TOLD: Millis = 4_000;
 /// A turn longer than this notifies the user when it ends and the terminal is not focused.
 const LONG_TURN: Millis = 20_000;
 /// A larger paste is refused: no model could read such a message.
@@ -72,7 +72,10 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
         }
         ScreenInput::Connect(result) => connecting::apply_result(state, *result),
         ScreenInput::ImagePasted(pasted) => pictures::paste_image(state, *pasted, at),
-        ScreenInput::Copied(copied) => show_message(state, copied.message(), at),
+        ScreenInput::Copied(copied) => {
+            state.presence.show_message(copied.message(), at);
+            Vec::new()
+        }
         ScreenInput::FocusGained => set_window_focus(state, WindowFocus::Focused),
         ScreenInput::FocusLost => set_window_focus(state, WindowFocus::Unfocused),
         ScreenInput::Session(event) => handle_session_event(state, *event, at),
@@ -87,23 +90,11 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
         }
         ScreenInput::Tick => handle_tick(state, at),
         ScreenInput::EditorClosed(edited) => input::apply_editor_result(state, edited, at),
-        ScreenInput::FirstMessage(text) => {
-            let draft = state.composer.draft();
-            state.composer.set_text(&text, state.appearance.lang);
-            let effects = submit::send(state, at);
-            state.composer.restore(draft);
-            effects
-        }
+        ScreenInput::FirstMessage(text) => input::send_first(state, &text, at),
     };
     effects.extend(state.palette.take_opened().then_some(ScreenEffect::RefreshExtensions));
     effects.extend(title::refresh(state));
     effects
-}
-
-/// Shows a temporary message over the input.
-fn show_message(state: &mut State, say: LocalizedText, at: Millis) -> Vec<ScreenEffect> {
-    state.presence.temporary_message = Some((say, at + TOLD));
-    Vec::new()
 }
 
 fn set_window_focus(state: &mut State, attention: WindowFocus) -> Vec<ScreenEffect> {
@@ -202,13 +193,6 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
     }
 }
 
-fn type_key(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
-    if state.composer.type_key(key) {
-        input_changed(state);
-    }
-    Vec::new()
-}
-
 /// A key of a list that is open over the input; `None`: it is none of its keys.
 fn list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEffect>> {
     let action = keys::action(KeyContext::Palette, key)?;
@@ -300,7 +284,7 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
             state.modals.open(help);
         }
         KeyAction::Steps => state.transcript.toggle_steps(),
-        KeyAction::SidePanel => return input::toggle_side_panel(state, at),
+        KeyAction::SidePanel => input::toggle_side_panel(state, at),
         KeyAction::Dump => return submit::dump(state),
         KeyAction::Copy => {
             return state.transcript.selected_text().map(ScreenEffect::Copy).into_iter().collect();
@@ -323,11 +307,8 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         KeyAction::NextMode => {
             let mode = state.facts.next_approval_mode();
             state.facts.approval = mode;
-            let told = show_message(state, LocalizedText::from(mode.about()), at);
-            return told
-                .into_iter()
-                .chain([ScreenEffect::Send(Op::SetApprovalMode { mode })])
-                .collect();
+            state.presence.show_message(mode.about(), at);
+            return vec![ScreenEffect::Send(Op::SetApprovalMode { mode })];
         }
         KeyAction::Suggest if state.activity.is_busy() && !state.composer.is_blank() => {
             return submit::send_as(state, state.enter_while_busy.other(), at);
@@ -381,10 +362,11 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.break_at_backslash() {
         return Vec::new();
     }
-    let is_text = !state.composer.is_empty() && !state.composer.display_text().starts_with('/');
-    if is_text && state.guard.ends_word(at) {
+    let text = state.composer.display_text();
+    if state.guard.ends_word(&text) && !text.is_empty() && !text.starts_with('/') {
         let say = state.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
-        return show_message(state, say, at);
+        state.presence.show_message(say, at);
+        return Vec::new();
     }
     let waits = !state.queue.pending().0.is_empty();
     if waits && state.composer.is_empty() && !state.activity.is_busy() {
@@ -403,30 +385,6 @@ fn up(state: &mut State) -> Vec<ScreenEffect> {
     state.palette.close();
     input::refresh_files(state);
     Vec::new()
-}
-
-fn open_palette(state: &mut State) {
-    state.palette.keep(state.composer.full_text());
-    state.composer.set_text("/", state.appearance.lang);
-    input_changed(state);
-}
-
-/// After each change of the input by the user.
-fn input_changed(state: &mut State) {
-    let shown = state.composer.display_text();
-    let draft = if shown.is_empty() { state.palette.take_draft() } else { None };
-    if let Some(draft) = draft {
-        state.composer.set_text(&draft, state.appearance.lang);
-    }
-    refresh_palette(state);
-    input::refresh_files(state);
-}
-
-fn refresh_palette(state: &mut State) {
-    let mut palette = std::mem::take(&mut state.palette);
-    let shown = state.composer.display_text();
-    palette.refresh(&shown, &state.command_context(), state.composer.sent_texts());
-    state.palette = palette;
 }
 
 fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
@@ -535,7 +493,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         SessionEvent::TerminalRequested { ask } => return vec![ScreenEffect::LendTerminal(ask)],
         SessionEvent::QuestionClosed { ask } => {
             state.modals.close_question(ask);
-            state.guard.restart(at);
+            state.guard.question_closed(at);
         }
         SessionEvent::Judged { ask, work, risk, change } => {
             state.modals.set_assessment(ask, work, risk, change.map(|change| *change));

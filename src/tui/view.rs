@@ -17,7 +17,7 @@ use super::transcript::{Overlays, Stage};
 use super::update::layout::{Layout, bottom_rows, input_width};
 use super::{jobs, text, welcome};
 use avocet_config::BusyInput;
-use avocet_core::i18n::{common, input, plural, screen as words};
+use avocet_core::i18n::{LocalizedText, common, input, plural, screen as words};
 
 /// Draws the state, laid out for this frame; returns the links and the pictures on the screen.
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
@@ -218,29 +218,38 @@ fn draw_search(
     state.composer.draw_search(area, buf, pen)
 }
 
-/// On the right over the input: what is out of view, or how to stop.
+/// Columns of the activity beside a notice and how to stop: its sign.
+const SIGN: usize = 4;
+
+/// On the right over the input: a notice, or what is out of view, and how to stop, which gives way
+/// where there is no room for both.
 fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static> {
-    if let Some((say, _)) = &state.presence.temporary_message {
-        let text = text::elide_end(&say.text(pen.lang), width.into());
-        return Line::styled(text, pen.theme.info);
-    }
+    let width = usize::from(width);
+    let says = |say: LocalizedText| pen.keymap.with_keys(say).text(pen.lang);
     let unseen = state.transcript.unseen_rows();
-    if unseen > 0 {
-        let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW);
-        let say = pen.keymap.with_keys(say).text(pen.lang);
-        return Line::styled(say, pen.theme.accent);
+    let notice = match &state.presence.temporary_message {
+        Some((say, _)) => Some((say.text(pen.lang), pen.theme.info)),
+        None if unseen > 0 => {
+            let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW);
+            Some((says(say), pen.theme.accent))
+        }
+        None if !state.transcript.is_following() => {
+            Some((says(words::SCROLLED_BACK.into()), pen.theme.dim))
+        }
+        None => None,
+    };
+    let stops = Some(words::ESC_STOPS).filter(|_| state.activity.is_animated());
+    let stops = stops.map(|say| says(say.into()));
+    let (Some((notice, style)), Some(stops)) = (&notice, &stops) else {
+        let (text, style) = notice.or(stops.map(|say| (say, pen.theme.dim))).unwrap_or_default();
+        return Line::styled(text::elide_end(&text, width), style);
+    };
+    let mut line = Line::styled(text::elide_end(notice, width), *style);
+    let stops = format!("   {stops}");
+    if line.width() + text::width(&stops) + SIGN <= width {
+        line.spans.push(Span::styled(stops, pen.theme.dim));
     }
-    if !state.transcript.is_following() {
-        return Line::styled(
-            pen.keymap.with_keys(words::SCROLLED_BACK).text(pen.lang),
-            pen.theme.dim,
-        );
-    }
-    if state.activity.is_animated() {
-        Line::styled(pen.keymap.with_keys(words::ESC_STOPS).text(pen.lang), pen.theme.dim)
-    } else {
-        Line::default()
-    }
+    line
 }
 
 fn draw_status(

@@ -87,11 +87,11 @@ const UNRELATED_PER_MILLE: usize = 360;
 #[rustfmt::skip]
 const CIRCLES: &[(&str, usize)] = &[
     ("app::gateway", 5), ("core::prompt::template", 2), ("core::protocol::reply", 3),
-    ("gateway::conversation", 2), ("gateway::menu", 4), ("present", 2), ("present::commands", 8),
+    ("gateway::conversation", 2), ("gateway::menu", 4), ("present::commands", 8),
     ("safety::repository", 3), ("safety::shell", 2), ("safety::tools", 8),
     ("script::directive", 6), ("script::js::simple", 5), ("session", 2),
-    ("session::agent::turn", 2), ("tools", 16), ("tools::file", 6), ("tools::parse", 8),
-    ("tools::sandbox", 6), ("tui::theme", 2), ("tui::transcript", 16), ("tui::update", 6),
+    ("session::agent::turn", 2), ("tools", 16), ("tools::file", 6),
+    ("tools::sandbox", 6), ("tui::theme", 2), ("tui::update", 3),
 ];
 
 #[derive(Debug)]

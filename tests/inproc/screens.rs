@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use avocet::i18n::{Lang, LocalizedText, Phrase, keys, library, rules, safety, session};
+use avocet::i18n::{Lang, LocalizedText, Phrase, agent, keys, library, rules, safety, session};
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
     ExtensionKind, ExtensionState, Extensions, FormField, FormFieldKind, Mode, ModelMessage,
@@ -691,17 +691,14 @@ fn attachments_are_listed_below_the_message() {
 
 #[test]
 fn a_pause_asks_whether_to_continue() {
-    const WHY: Phrase = Phrase {
-        key: "test.pause",
-        en: "25 steps ran by themselves, which is the limit of one turn.",
-        zh: "已自动运行 25 个步骤，达到单轮上限。",
-    };
-    let mut screen = Screen::new(Lang::En, (80, 24));
-    let question = Question::Pause { why: WHY.into() };
-    screen
-        .receives(conversation())
-        .receives([Event::Asked(Box::new(Ask { id: AskId(9), question }))]);
-    shows!("pause_en", screen);
+    for (lang, name) in [(Lang::En, "pause_en"), (Lang::Zh, "pause_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        let question = Question::Pause { why: agent::LIMIT.with("n", 25) };
+        screen
+            .receives(conversation())
+            .receives([Event::Asked(Box::new(Ask { id: AskId(9), question }))]);
+        shows!(name, screen);
+    }
 }
 
 #[test]

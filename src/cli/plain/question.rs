@@ -95,7 +95,7 @@ impl PlainQuestion {
     /// How it is answered: the words of a step in one line, else a numbered list.
     fn choice_lines(&self) -> Vec<LocalizedText> {
         let offer = &self.flow.offer;
-        if !offer.kind.is_about_step() {
+        if !offer.kind.is_about_step() && !self.is_trust() {
             let mut says: Vec<LocalizedText> = Vec::new();
             for (at, choice) in offer.rows().enumerate() {
                 // One after the other: no line can mark them.
@@ -104,16 +104,18 @@ impl PlainQuestion {
                 let label = offer.named(choice, label);
                 says.push(w::CHOICE.with("n", at + 1).with("choice", label));
             }
-            says.push(if self.is_trust() { w::HOW_TRUST } else { w::HOW }.into());
+            says.push(w::HOW.into());
             return says;
         }
         let grave = self.is_high_risk();
         let shown = offer.choices.iter().filter(|choice| !grave || choice.pick != ChoicePick::Run);
         let words = shown.filter_map(|choice| choice.bracketed(offer.kind));
-        let words = words.chain((!grave).then(|| w::WORD_DETAILS.into()));
+        let has_details = !grave && !self.is_trust();
+        let words = words.chain(has_details.then(|| w::WORD_DETAILS.into()));
         let words: Vec<String> = words.map(|word| word.text(self.lang)).collect();
         let line = w::ANSWERS.with("choices", words.join(screen::ASK_COMMA.text(self.lang)));
-        std::iter::once(line).chain(grave.then(|| w::HOW_GRAVE.into())).collect()
+        let how = grave.then_some(w::HOW_GRAVE).or(self.is_trust().then_some(w::HOW_TRUST));
+        std::iter::once(line).chain(how.map(LocalizedText::from)).collect()
     }
 
     pub fn answer(&mut self, typed: &str) -> ParsedLine {

@@ -87,8 +87,9 @@ pub async fn run(
     mut channels: PrintChannels,
     mut lines: Receiver<PlainInput>,
     printer: Printer,
-    mut out: impl Write,
+    out: impl Write,
 ) -> PlainEnd {
+    let mut output = PlainOutput { out, printer, is_prompting: false };
     let mut effects: Vec<_> =
         first.into_iter().map(|text| PlainEffect::Send(Op::Submit { text })).collect();
     // Whether more can be typed, and whether the input ended since the last line.
@@ -104,7 +105,7 @@ pub async fn run(
                 }
                 PlainEffect::Prompt if linear.is_asking() => gate.close(),
                 shown => {
-                    if write(&mut out, &shown, printer).is_err() {
+                    if output.write(&shown).is_err() {
                         let _ = channels.ops.try_send(Op::Shutdown);
                         return PlainEnd { exit: Exit::INTERRUPTED, knows_unsaved: false };
                     }
@@ -123,7 +124,7 @@ pub async fn run(
             },
             line = lines.recv(), if open => match line {
                 Some(PlainInput::Line(line)) => {
-                    ended = false;
+                    (ended, output.is_prompting) = (false, false);
                     if gate.accepts(&line) { linear.on_line(&line.text) } else { linear.on_early_line(&line.text) }
                 }
                 end => {
@@ -138,7 +139,7 @@ pub async fn run(
             },
             () = gate.wait_until_open() => {
                 gate.question_written = None;
-                match write(&mut out, &PlainEffect::Prompt, printer) {
+                match output.write(&PlainEffect::Prompt) {
                     Ok(()) => Vec::new(),
                     Err(_) => vec![PlainEffect::End(Exit::INTERRUPTED)],
                 }
@@ -150,18 +151,37 @@ pub async fn run(
     }
 }
 
-fn write(out: &mut impl Write, effect: &PlainEffect, printer: Printer) -> io::Result<()> {
-    match effect {
-        PlainEffect::Line(line) => writeln!(out, "{line}")?,
-        PlainEffect::Notice(notice) => messages::notice(out, notice, printer),
-        PlainEffect::Page(shown) => {
-            writeln!(out, "{}", (printer.clean)(&shown.title.text(printer.lang)))?;
-            table::write(out, &shown.rows, printer)?;
+pub(super) struct PlainOutput<W> {
+    pub out: W,
+    pub printer: Printer,
+    /// The prompt is the beginning of a line that the user has not typed yet.
+    pub is_prompting: bool,
+}
+
+impl<W: Write> PlainOutput<W> {
+    pub fn write(&mut self, effect: &PlainEffect) -> io::Result<()> {
+        let PlainOutput { out, printer, is_prompting } = self;
+        let prompts = *effect == PlainEffect::Prompt;
+        let was_prompting = std::mem::replace(is_prompting, prompts);
+        if was_prompting && prompts {
+            return Ok(());
         }
-        PlainEffect::Prompt => write!(out, "> ")?,
-        PlainEffect::Send(_) | PlainEffect::End(_) => {}
+        if was_prompting {
+            // Nobody typed the rest of this line.
+            writeln!(out)?;
+        }
+        match effect {
+            PlainEffect::Line(line) => writeln!(out, "{line}")?,
+            PlainEffect::Notice(notice) => messages::notice(out, notice, *printer),
+            PlainEffect::Page(shown) => {
+                writeln!(out, "{}", (printer.clean)(&shown.title.text(printer.lang)))?;
+                table::write(out, &shown.rows, *printer)?;
+            }
+            PlainEffect::Prompt => write!(out, "> ")?,
+            PlainEffect::Send(_) | PlainEffect::End(_) => {}
+        }
+        out.flush()
     }
-    out.flush()
 }
 
 /// Reads the lines of standard input as they are typed. The thread ends with the input or with the

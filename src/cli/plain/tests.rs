@@ -8,6 +8,7 @@ use avocet_core::protocol::{
     TemplateCommand, TrustOffer, TurnOrigin, UntrustedFile, Usage,
 };
 
+mod asked;
 mod listed;
 
 fn linear() -> PlainSession {
@@ -177,12 +178,16 @@ fn letters_words_and_digits_of_any_width_answer_and_nothing_else_does() {
     }
 }
 
-fn asked_about_trust() -> PlainSession {
-    let mut linear = linear();
+fn trust_question() -> Event {
     let because = Phrase { key: "test.why", en: "new", zh: "新" }.into();
     let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
     let question = Question::Trust { folder, above, because, found: Vec::new() };
-    linear.on_event(Event::Asked(Box::new(Ask { id: AskId(3), question })));
+    Event::Asked(Box::new(Ask { id: AskId(3), question }))
+}
+
+fn asked_about_trust() -> PlainSession {
+    let mut linear = linear();
+    linear.on_event(trust_question());
     linear
 }
 

@@ -29,6 +29,7 @@ words! { "linear":
     ASKS: "A step needs your OK, {n} of {of}.", "步骤等待决定，第 {n} 个，共 {of} 个。";
     ASKS_HIGH_RISK: "A step of high risk needs your OK, {n} of {of}.", "高风险步骤等待决定，第 {n} 个，共 {of} 个。";
     STEP: "  It would run: {step}", "  将运行：{step}";
+    STEP_IN_BACKGROUND: "  It would run in the background: {step}", "  将在后台运行：{step}";
     PROGRAM: "  The program is {path}", "  程序：{path}";
     FOLDER: "  In the folder {folder}", "  目录：{folder}";
     BECAUSE: "  The reason: {why} ({rule})", "  原因：{why}（{rule}）";
@@ -44,7 +45,7 @@ words! { "linear":
     CHOICE: "  {n}: {choice}", "  {n}：{choice}";
     ANSWERS: "{choices}", "{choices}";
     HOW: "Type the number of a choice.", "请输入选项的编号。";
-    HOW_TRUST: "Type the number of a choice. An empty line changes nothing.", "请输入选项的编号。直接按 Enter 则保持不变。";
+    HOW_TRUST: "An empty line changes nothing.", "直接按 Enter 则保持不变。";
     HOW_GRAVE: "This is high risk: only the word YES runs it.", "这是高风险操作：只有输入 YES 才会运行。";
     NEEDS_YES: "This is high risk: only the word YES, in capitals, runs it.", "这是高风险操作：只有输入大写的 YES 才会运行。";
     CONFIRM: "This lasts beyond this question. The same answer again confirms it; anything else goes back.", "此选择在本问题之后仍然有效。再次输入同样的回答以确认；输入其他内容则返回。";
@@ -58,6 +59,9 @@ words! { "linear":
     WORD_SESSION: "[s]ession", "[s] 本次会话";
     WORD_PROJECT: "[p]roject", "[p] 本项目";
     WORD_TRUST: "[t]rust the folder", "[t] 信任此目录";
+    WORD_PARENT: "[a]lso the parent folder", "[a] 同时信任上级目录";
+    WORD_DISTRUST: "[n]o", "[n] 不信任";
+    WORD_QUIT: "[x] quit", "[x] 退出";
     WORD_UNCONFINED: "[u]nconfined", "[u] 不受沙箱限制";
     WORD_NO: "[n]o", "[n] 不运行";
     WORD_WHY: "[w]hy not", "[w] 拒绝并说明";

@@ -9,6 +9,7 @@ words! { "screen":
     STEP_WAITS: "needs your OK", "等待你决定";
     STEP_APPROVED: "approved", "经你批准";
     STEP_ALLOWED: "allowed by policy", "策略允许";
+    STEP_BY_MODE: "allowed in {mode} mode", "{mode}模式允许";
     STEP_BY_RULE: "by your rule `{rule}`", "按你的规则 `{rule}`";
     EXPLORED: "Explored {n} {n:step|steps}", "已查看 {n} 步";
     VERB_READING: "Reading", "读取";
@@ -265,10 +266,11 @@ words! { "screen":
     HINT_BACK: "back", "返回";
     HINT_MOUSE_BACK: "returns the mouse to Avocet; for now it selects text", "把鼠标交还 Avocet；现在可用鼠标选择文字";
     // screen: questions
-    ASK_TITLE: "Run this?", "运行这个？";
-    ASK_AGAIN_TITLE: "Run this again?", "再次运行？";
-    ASK_FREE_TITLE: "Run this without the sandbox?", "不受沙箱限制运行？";
-    ASK_AGAIN_FREE_TITLE: "Run this again without the sandbox?", "不受沙箱限制再次运行？";
+    ASK_TITLE: "Run this{where}?", "{where}运行这个？";
+    ASK_IN_BACKGROUND: " in the background", "在后台";
+    ASK_AGAIN_TITLE: "Run this again{where}?", "{where}再次运行？";
+    ASK_FREE_TITLE: "Run this{where} without the sandbox?", "不受沙箱限制{where}运行？";
+    ASK_AGAIN_FREE_TITLE: "Run this again{where} without the sandbox?", "不受沙箱限制{where}再次运行？";
     ASK_COUNT: "{n} of {of}", "第 {n}/{of} 个";
     ASK_EFFECTS: "can", "可能";
     ASK_REASONS: "why", "原因";
@@ -328,7 +330,7 @@ words! { "screen":
     MARKED: "Marked. {accept} confirms.", "已标记，按 {accept} 确认。";
     QUESTION_NOT_YET: "Pause for a moment, then answer.", "稍停片刻再作答。";
     QUESTION_PRESS_AGAIN: "That was too early. Pause for a moment, then press again.", "按得太早了。稍停片刻，再按一次。";
-    QUESTION_ENTER_AGAIN: "Typed as the question came. {send} again sends it to the model.", "这是在问题出现时输入的。再按 {send} 才会发给模型。";
+    QUESTION_ENTER_AGAIN: "Typed at a question. {send} again sends it to the model.", "这是在提问时输入的。再按 {send} 才会发给模型。";
     QUESTION_HELD: "Counts in a moment. {accept}: at once; any other key takes it back.", "稍后生效：按 {accept} 立即生效，按其他键取消。";
     QUESTION_RUN_AGAIN: "That came fast, like a word. {accept} again runs it.", "输入过快，像是在打字；再按一次 {accept} 才会运行。";
     QUESTION_TO_DRAFT: "Finish typing, then Tab answers. {send} queues your text.", "写完后按 Tab 作答；{send} 将所写内容排队。";
@@ -402,7 +404,7 @@ words! { "screen":
     KEYMAP_ACTION_NEAR: "`{name}` is not an action. Did you mean `{near}`?", "`{name}` 不是一个动作。你是指 `{near}` 吗？";
     KEYMAP_NOT_HERE: "`{name}` does nothing in this place.", "`{name}` 在这里不起作用。";
     KEY_SEND: "Send", "发送";
-    KEY_BREAK: "New line; a backslash before Enter does the same", "换行；行尾加反斜杠再按 Enter 亦可";
+    KEY_BREAK: "New line, also by a backslash before Enter; in tmux Shift-Enter is Enter", "换行；行尾加反斜杠再按 Enter 亦可；在 tmux 中 Shift-Enter 等于 Enter";
     KEY_UP: "Up a line; at the top, queued or earlier input", "上移一行；到顶则选取排队消息或以前的输入";
     KEY_DOWN: "Down a line; at the bottom, later input", "下移一行；到底则取之后的输入";
     KEY_LEFT: "Left a character", "左移一个字符";
@@ -418,7 +420,7 @@ words! { "screen":
     KEY_YANK: "Paste what was cut", "粘贴剪切的内容";
     KEY_UNDO: "Undo", "撤销";
     KEY_REDO: "Redo", "重做";
-    KEY_BACKGROUND: "Send the running step to the background", "把正在运行的步骤转到后台";
+    KEY_BACKGROUND: "Send the running step to the background; in tmux press it twice", "把正在运行的步骤转到后台；在 tmux 中须按两次";
     KEY_NEXT_MODE: "Next mode: ask, accept edits, auto, plan", "切换模式：询问、接受修改、自动、计划";
     KEY_SUGGEST: "Insert the next suggestion; in a turn: queue", "采用下一条建议；运行中：排队";
     KEY_SUGGEST_NTH: "Insert the suggestion with that number, up to Alt-9", "采用对应编号的建议，直到 Alt-9";

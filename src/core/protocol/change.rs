@@ -59,8 +59,17 @@ impl Change {
     /// What a program changed, in one line; `None`: nothing.
     pub fn summary(files: &[Change]) -> Option<LocalizedText> {
         const NAMED: usize = 4;
+        let last = |path: &str| path.rfind('/').map_or(0, |slash| slash + 1);
+        let mut names: Vec<&str> =
+            files.iter().filter_map(|file| file.path.get(last(&file.path)..)).collect();
+        names.sort_unstable();
+        let is_same_name = names.windows(2).any(|pair| pair.first() == pair.last());
+        // Files of one name are told apart by their folders below the one of all.
+        let shared = files.iter().map(|file| file.path.as_str()).reduce(common_folder);
         let name = |change: &Change| {
-            let name = change.path.rsplit('/').next().unwrap_or_default();
+            let from = shared.map_or(0, str::len);
+            let from = if is_same_name { from } else { last(&change.path) };
+            let name = change.path.get(from..).unwrap_or_default();
             format!("{name} +{} -{}", change.added, change.removed)
         };
         let names = files.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
@@ -85,6 +94,13 @@ impl Change {
         }
         self
     }
+}
+
+/// The folder that contains both, with its slash.
+fn common_folder<'a>(path: &'a str, other: &str) -> &'a str {
+    let same = path.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let end = path.as_bytes().iter().take(same).rposition(|byte| *byte == b'/');
+    path.get(..end.map_or(0, |slash| slash + 1)).unwrap_or_default()
 }
 
 /// One item of the plan.
@@ -133,4 +149,29 @@ pub enum PlanState {
     Pending,
     Doing,
     Done,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Lang;
+
+    #[test]
+    fn a_summary_tells_files_of_one_name_apart() {
+        let summary = |paths: &[&str]| {
+            let change = |path: &&str| Change { path: (*path).into(), ..Change::default() };
+            let files: Vec<Change> = paths.iter().map(change).collect();
+            Change::summary(&files).map(|say| say.text(Lang::En)).unwrap_or_default()
+        };
+        for (paths, says) in [
+            (&["/w/src/a.txt", "/w/b.txt"][..], "2 files changed: a.txt +0 -0, b.txt +0 -0"),
+            (&["/w/a.txt", "/w/d/a.txt"], "2 files changed: a.txt +0 -0, d/a.txt +0 -0"),
+            (&["/w/x/a.txt", "/w/xy/a.txt"], "2 files changed: x/a.txt +0 -0, xy/a.txt +0 -0"),
+            (&["/w/d/a.txt"], "1 file changed: a.txt +0 -0"),
+            (&["a.txt", "d/a.txt"], "2 files changed: a.txt +0 -0, d/a.txt +0 -0"),
+        ] {
+            assert_eq!(summary(paths), says);
+        }
+        assert_eq!(summary(&[]), "");
+    }
 }

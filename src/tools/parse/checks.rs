@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::command::subcommand;
+use super::command::{has_flag, subcommand};
+use super::items::{FinishedCommand, Items, clip, object};
 use super::search::{number, position};
-use super::{FinishedCommand, Items, clip, has_flag, object};
 
 /// The result of a test run.
 #[derive(Debug, Default)]

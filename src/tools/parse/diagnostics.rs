@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::command::subcommand;
+use super::command::{has_flag, subcommand};
+use super::items::{FinishedCommand, Items, clip, object};
 use super::search::{number, position};
-use super::{FinishedCommand, Items, clip, has_flag, object};
 
 /// One complaint, as it is gathered.
 #[derive(Clone, Debug, Default)]

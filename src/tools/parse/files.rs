@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::command::subcommand;
+use super::command::{has_flag, subcommand};
+use super::items::{FinishedCommand, Items, object};
 use super::search::has_option;
-use super::{FinishedCommand, Items, has_flag, object};
 
 /// `ls`, in lines or with `-l`, with headers when several folders are listed.
 pub(super) fn ls(run: &FinishedCommand<'_>) -> Option<Items> {

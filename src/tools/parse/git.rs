@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::command::subcommand;
+use super::command::{has_flag, subcommand};
+use super::items::{FinishedCommand, Items, clip, object};
 use super::search::number;
-use super::{FinishedCommand, Items, clip, has_flag, object};
 
 /// The letters of the short forms.
 const STATES: &[(char, &str)] = &[

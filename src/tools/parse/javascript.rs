@@ -2,8 +2,8 @@
 //! also when a script's name runs them.
 
 use super::checks::{TestSummary, count};
+use super::items::{FinishedCommand, Items};
 use super::search::number;
-use super::{FinishedCommand, Items};
 
 /// Lines of what a failed test says.
 const SAID: usize = 4;

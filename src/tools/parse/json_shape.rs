@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{FinishedCommand, Items, clip};
+use super::items::{FinishedCommand, Items, clip};
 
 /// Longest text of a field that is shown whole.
 const SHOWN: usize = 80;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::command::subcommand;
-use super::{FinishedCommand, Items, clip, object};
+use super::items::{FinishedCommand, Items, clip, object};
 
 /// Flags of rg and grep whose value is the next word.
 const WITH_VALUE: &[&str] = &[

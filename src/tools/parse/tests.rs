@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::items::{ITEMS_MOST, TEXT_MOST};
 use super::*;
 
 /// The facts in a command's output: kind, total, items.

@@ -101,20 +101,23 @@ impl ApproveDialog {
     }
 
     fn title(&self, width: usize) -> LocalizedText {
-        let title = match self.question.choices.flow.offer.kind {
+        let title: LocalizedText = match self.question.choices.flow.offer.kind {
             QuestionKind::Change => {
                 let name = self.asked.change.as_ref().map(file_change::name).unwrap_or_default();
                 let name = text::elide_middle(&name, width / 3);
                 return words::CHANGE_TITLE.with("name", name);
             }
-            QuestionKind::Denied => words::ASK_AGAIN_TITLE,
+            QuestionKind::Denied => words::ASK_AGAIN_TITLE.into(),
             QuestionKind::Unconfined if self.asked.risk.leaves_sandbox() => {
-                words::ASK_AGAIN_FREE_TITLE
+                words::ASK_AGAIN_FREE_TITLE.into()
             }
-            QuestionKind::Unconfined => words::ASK_FREE_TITLE,
-            _ => words::ASK_TITLE,
+            QuestionKind::Unconfined => words::ASK_FREE_TITLE.into(),
+            _ => words::ASK_TITLE.into(),
         };
-        title.into()
+        if self.asked.step.requires.background {
+            return title.with("where", LocalizedText::from(words::ASK_IN_BACKGROUND));
+        }
+        title.with("where", "")
     }
 
     /// What must be known to answer: why a question is unusual, and where the program and the

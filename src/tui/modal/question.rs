@@ -11,8 +11,9 @@
 //!   letter follows within [`QUIET`]; marking letters may follow each other. Enter confirms a mark,
 //!   and so does its letter pressed again after [`HELD`] or a release.
 //! - An edit that was opened by a letter is not run by an Enter that follows without a pause.
-//! - What follows a decision without a pause answers nothing and is not sent by one Enter; the same
-//!   key, held down, is dropped ([`crate::guard`]).
+//! - Where letters come in one read, the first of them answers nothing either. What follows a
+//!   decision as the rest of its word is not sent by one Enter; the same key, held down, is dropped
+//!   ([`crate::guard`]).
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;

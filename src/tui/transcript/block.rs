@@ -253,7 +253,11 @@ impl Block {
                     .with("wait", time::duration_text(*wait_ms))
                     .with("attempt", *attempt)
                     .with("of", *of);
-                layout_sentence(&say, theme.warn, paper)
+                let rows = layout_sentence(&say, theme.warn, paper);
+                if rows.len() > 1 && self.fold != Fold::Open {
+                    return layout_folded_retry(why, rows.len() - 1, paper);
+                }
+                rows
             }
             BlockBody::Repair { fault } => {
                 layout_sentence(&screen::REPAIRING.with("fault", fault.clone()), theme.dim, paper)
@@ -326,16 +330,15 @@ impl Block {
     pub fn is_open(&self) -> Option<bool> {
         match &self.body {
             BlockBody::Step(step) => Some(step.is_open(self.fold)),
-            BlockBody::Reasoning { .. } | BlockBody::ScriptMessage { .. } => {
-                Some(self.fold == Fold::Open)
-            }
+            BlockBody::Reasoning { .. }
+            | BlockBody::ScriptMessage { .. }
+            | BlockBody::Retry { .. } => Some(self.fold == Fold::Open),
             BlockBody::UserMessage { text, .. } if is_long(text) => Some(self.fold == Fold::Open),
             BlockBody::UserMessage { .. }
             | BlockBody::TypedCommand(_)
             | BlockBody::Attachments(_)
             | BlockBody::Answer(_)
             | BlockBody::Notice(_)
-            | BlockBody::Retry { .. }
             | BlockBody::Repair { .. }
             | BlockBody::Truncated(_)
             | BlockBody::TurnEnd { .. }
@@ -421,6 +424,20 @@ fn layout_folded_message(text: &BlockText, paper: &LayoutContext<'_>) -> Vec<Sty
     let say = paper.localize(&say.with("steps", paper.steps_key));
     rows.push(Line::styled(say, paper.theme.dim).into());
     rows
+}
+
+/// Why it is tried again, on one row: the line over the input counts down.
+fn layout_folded_retry(
+    why: &LocalizedText,
+    hidden: usize,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    let more = screen::MORE_LINES.with("n", hidden).with("steps", paper.steps_key);
+    let more = format!("  {}", paper.localize(&more));
+    let room = paper.prose_width().saturating_sub(text::width(&more));
+    let why = text::elide_words(&paper.localize(why), room);
+    let why = Span::styled(why, paper.theme.warn);
+    vec![Line::from(vec![why, Span::styled(more, paper.theme.dim)]).into()]
 }
 
 /// `@src/main.rs  120 lines`, kept together on one row; below it the rows of its picture.

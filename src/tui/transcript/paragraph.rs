@@ -346,6 +346,14 @@ pub(super) fn with_prefix(prefix: &[Span<'static>], row: StyledRow) -> StyledRow
     }
 }
 
+/// A sentence about the row above it, indented.
+pub(super) fn layout_note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = Paragraph::styled(text, paper.theme.dim).with_tabs_expanded();
+    let indent = [Span::raw("  ")];
+    let rows = para.rows(paper.prose_width().saturating_sub(2).max(1), Break::Words);
+    rows.into_iter().map(|row| with_prefix(&indent, row)).collect()
+}
+
 pub(super) fn layout_sentence(
     say: &LocalizedText,
     style: Style,

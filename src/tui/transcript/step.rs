@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::diff_view::{DiffForm, DiffView};
 use super::highlight::{HighlightCache, Snippet};
 use super::output::Tail;
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, layout_labelled, with_prefix};
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_note};
 use super::step_run::{self, StepRun};
 use super::step_summary::{CHANGE_ROWS, StepSummary, outcome_texts};
 use super::time;
@@ -16,7 +16,7 @@ use crate::text;
 use crate::theme::Theme;
 use avocet_core::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use avocet_core::i18n::{LocalizedText, Phrase, common, exec, screen};
-use avocet_core::protocol::{Outcome, Risk, StepAction, Tier, TurnOrigin};
+use avocet_core::protocol::{ApprovalMode, Outcome, Risk, StepAction, Tier, TurnOrigin};
 
 /// Rows of the user's answer to a question of the model.
 const ANSWER: usize = 2;
@@ -260,8 +260,19 @@ impl StepBlock {
                 (text::elide_end(&say.text(paper.lang), BY_RULE), theme.dim)
             }
             None if self.asked => (paper.phrase(screen::STEP_APPROVED).into(), theme.dim),
-            None => (paper.phrase(screen::STEP_ALLOWED).into(), theme.dim),
+            None => {
+                let say = self.mode().map_or(screen::STEP_ALLOWED.into(), |mode| {
+                    screen::STEP_BY_MODE.with("mode", LocalizedText::from(mode.label()))
+                });
+                (paper.localize(&say), theme.dim)
+            }
         })
+    }
+
+    /// The mode that answered its question.
+    fn mode(&self) -> Option<ApprovalMode> {
+        let names = self.risk.reasons.iter().filter_map(|reason| reason.rule.strip_prefix("mode."));
+        names.filter_map(ApprovalMode::parse).next()
     }
 
     /// Code of its change that is in view and has no colours yet.
@@ -313,15 +324,15 @@ impl StepBlock {
         rows
     }
 
-    /// Unfolded: its folder, the reasons, its output, its outcome.
+    /// Unfolded: another folder, the reasons, its output, its outcome.
     fn unfolded_rows(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         let mut pair = |word: Phrase, text: String| {
             let label = paper.phrase(word);
             rows.extend(layout_labelled(label, 12, &text, paper.theme.text, paper));
         };
-        if !done.cwd.is_empty() {
-            pair(common::FOLDER, text::single_line(&done.cwd));
+        if let Some(folder) = &done.cwd {
+            pair(common::FOLDER, text::single_line(folder));
         }
         // What only reads, as most steps do, needs no reason, and success no code.
         for reason in self.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0) {
@@ -355,11 +366,4 @@ fn user_note(note: &LocalizedText) -> Option<LocalizedText> {
         EDITED => said(screen::STEP_INSTEAD, "step"),
         _ => Some(note.clone()),
     }
-}
-
-pub(super) fn layout_note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let para = Paragraph::styled(text, paper.theme.dim).with_tabs_expanded();
-    let indent = [Span::raw("  ")];
-    let rows = para.rows(paper.prose_width().saturating_sub(2).max(1), Break::Words);
-    rows.into_iter().map(|row| with_prefix(&indent, row)).collect()
 }

@@ -5,9 +5,8 @@ use serde_json::Value;
 
 use super::diff_view::{DiffForm, DiffView, diff_width, language_of};
 use super::output::{Excerpt, add_more, finding_rows, telling_rows};
-use super::paragraph::{LayoutContext, StyledRow, layout_sentence};
+use super::paragraph::{LayoutContext, StyledRow, layout_note, layout_sentence};
 use super::read_excerpt::ReadExcerpt;
-use super::step::layout_note;
 use super::time;
 use crate::theme::Theme;
 use avocet_core::i18n::agent::{CANCELLED, SKIPPED};
@@ -31,7 +30,8 @@ const COUNTS: &[(&str, Phrase, Phrase)] = &[
 pub(super) struct StepSummary {
     /// As the commands for it name it: 12 for `cmd_012`.
     number: u64,
-    pub cwd: String,
+    /// Its folder, where that is not the one of the session.
+    pub cwd: Option<String>,
     pub exit_code: Option<i32>,
     pub duration_ms: u64,
     pub stdout: Excerpt,
@@ -127,7 +127,7 @@ impl StepSummary {
         let stderr = if merged.is_some() { "" } else { stderr };
         StepSummary {
             number: step_number(&seen.step.id),
-            cwd: seen.cwd.clone(),
+            cwd: seen.step.cwd.as_ref().map(|_| seen.cwd.clone()),
             exit_code: seen.shown_exit_code(),
             duration_ms: seen.duration_ms,
             stdout: Excerpt::from_output(merged.as_deref().unwrap_or(&seen.stdout)),

@@ -3,7 +3,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{act, input_changed, list_key, type_key};
+use super::input::{input_changed, open_palette, type_key};
+use super::{act, list_key};
 use crate::Millis;
 use crate::event::ScreenEffect;
 use crate::focus::{Focus, input_focus};
@@ -174,6 +175,10 @@ fn handle_question_key(
     if begins_word(state, key, &ignored) {
         return type_word(state, key, &ignored, at);
     }
+    if state.guard.is_in_burst() && state.modals.is_choice(key) {
+        state.guard.ignore(ignored, key, at);
+        return Vec::new();
+    }
     // In a text it is one of its letters.
     if keys::letter(key) == Some('?') && ignored.is_empty() && !state.modals.has_text_field() {
         return act(state, KeyAction::Help, key, at);
@@ -240,7 +245,7 @@ pub(super) fn decide(
     at: Millis,
 ) -> Vec<ScreenEffect> {
     if let Op::Decide { decision, .. } = &op {
-        state.guard.record_decision(key, at);
+        state.guard.record_decision(key, at, !state.composer.is_blank());
         match decision {
             Decision::Stop => return submit::stop_turn(state, op, at),
             Decision::ApproveAll { steps } => state.transcript.approve_ahead(steps),
@@ -330,7 +335,8 @@ fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     }
     let is_command =
         state.palette.draft().is_some() || state.composer.display_text().starts_with('/');
-    if !is_command && (state.guard.ends_word(at) || !state.guard.confirm_sending(at)) {
+    let text = state.composer.display_text();
+    if !is_command && (state.guard.ends_word(&text) || !state.guard.confirm_sending(at)) {
         state.modals.refuse(words::QUESTION_ENTER_AGAIN);
         return Vec::new();
     }
@@ -345,7 +351,7 @@ fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 /// Opens the command line over the question and the draft.
 fn open_command_line(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     state.guard.record_typing(at);
-    super::open_palette(state);
+    open_palette(state);
     Vec::new()
 }
 

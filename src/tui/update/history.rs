@@ -1,6 +1,6 @@
 //! The conversation before now: a resumed session, and turns that were undone.
 
-use super::input_changed;
+use super::input::input_changed;
 use crate::Millis;
 use crate::state::State;
 use avocet_core::protocol::Event;

@@ -1,4 +1,4 @@
-//! Keys of the lists over the input: the list of files, and the search in the history.
+//! Changes of the input; the lists over it, of commands and files; the search in the history.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -10,9 +10,50 @@ use crate::keys::{self, EditAction, KeyAction, KeyContext};
 use crate::queue;
 use crate::side_panel;
 use crate::state::State;
+use crate::submit;
 use crate::time::Millis;
 use avocet_core::i18n::{LocalizedText, screen as words};
 use avocet_core::protocol::{Extensions, Notice};
+
+pub(super) fn open_palette(state: &mut State) {
+    state.palette.keep(state.composer.full_text());
+    state.composer.set_text("/", state.appearance.lang);
+    input_changed(state);
+}
+
+/// After each change of the input by the user.
+pub(super) fn input_changed(state: &mut State) {
+    let shown = state.composer.display_text();
+    let draft = if shown.is_empty() { state.palette.take_draft() } else { None };
+    if let Some(draft) = draft {
+        state.composer.set_text(&draft, state.appearance.lang);
+    }
+    refresh_palette(state);
+    refresh_files(state);
+}
+
+fn refresh_palette(state: &mut State) {
+    let mut palette = std::mem::take(&mut state.palette);
+    let shown = state.composer.display_text();
+    palette.refresh(&shown, &state.command_context(), state.composer.sent_texts());
+    state.palette = palette;
+}
+
+pub(super) fn type_key(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
+    if state.composer.type_key(key) {
+        input_changed(state);
+    }
+    Vec::new()
+}
+
+/// Sends a text as if it was typed, beside the draft.
+pub(super) fn send_first(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
+    let draft = state.composer.draft();
+    state.composer.set_text(text, state.appearance.lang);
+    let effects = submit::send(state, at);
+    state.composer.restore(draft);
+    effects
+}
 
 /// A choice in the list of files.
 pub(super) fn apply_files_action(state: &mut State, action: files::FileListAction) {
@@ -28,7 +69,7 @@ pub(super) fn apply_files_action(state: &mut State, action: files::FileListActio
 pub(super) fn set_folder_listing(state: &mut State, found: FolderListing) {
     if state.folder_prefix().as_ref() == Some(&found.prefix) {
         state.completions.folders = found.folders;
-        super::refresh_palette(state);
+        refresh_palette(state);
     }
 }
 
@@ -40,7 +81,7 @@ pub(super) fn set_extensions(state: &mut State, kept: Extensions) {
     }
     state.completions.extensions = kept;
     if state.palette.is_completing() {
-        super::input_changed(state);
+        input_changed(state);
     }
 }
 
@@ -65,12 +106,12 @@ pub(super) fn refresh_files(state: &mut State) {
 }
 
 /// Opens the panel at the right, or says what it needs.
-pub(super) fn toggle_side_panel(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+pub(super) fn toggle_side_panel(state: &mut State, at: Millis) {
     if state.areas.screen_width < side_panel::FROM && !state.side_panel.is_open {
-        return super::show_message(state, words::PANEL_TOO_NARROW.with("n", side_panel::FROM), at);
+        state.presence.show_message(words::PANEL_TOO_NARROW.with("n", side_panel::FROM), at);
+        return;
     }
     state.side_panel.is_open ^= true;
-    Vec::new()
 }
 
 /// The external editor was closed.
@@ -85,7 +126,7 @@ pub(super) fn apply_editor_result(
     match edited {
         Ok(text) => {
             state.composer.rewrite(&text, state.appearance.lang);
-            super::input_changed(state);
+            input_changed(state);
         }
         Err(say) => state.transcript.add_notice(Notice::error(say)),
     }

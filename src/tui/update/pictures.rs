@@ -1,5 +1,6 @@
 //! What the terminal and the encoding thread say of pictures and lines.
 
+use super::input::input_changed;
 use crate::Millis;
 use crate::clipboard::PastedResult;
 use crate::event::ScreenEffect;
@@ -40,9 +41,9 @@ pub(super) fn paste_image(
     match pasted {
         Ok(image) => {
             state.composer.paste_image(image, state.appearance.lang);
-            super::input_changed(state);
-            Vec::new()
+            input_changed(state);
         }
-        Err(why) => super::show_message(state, why, at),
+        Err(why) => state.presence.show_message(why, at),
     }
+    Vec::new()
 }

@@ -14,7 +14,7 @@ use crate::theme::Theme;
 
 /// Lines of code, and their context.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Code<'a> {
+pub struct Code<'a> {
     pub code: &'a str,
     /// The lines above them in the same block.
     pub before: &'a str,
@@ -25,7 +25,7 @@ pub(in super::super) struct Code<'a> {
 }
 
 /// Lays out lines of code or of a diff.
-pub(in super::super) fn layout(
+pub fn layout(
     code: &Code<'_>,
     language: &str,
     paper: &LayoutContext<'_>,
@@ -67,7 +67,7 @@ fn on_surface(rows: Vec<StyledRow>, width: usize, theme: &Theme) -> Vec<StyledRo
 }
 
 /// A line of code in its colours, as far as they are known.
-pub(in super::super) fn highlighted_line(
+pub fn highlighted_line(
     nth: usize,
     number: usize,
     line: &str,
@@ -90,7 +90,7 @@ pub(in super::super) fn highlighted_line(
 
 /// Code blocks inside a piece of prose, such as those in a list: language and code, in layout
 /// order.
-pub(in super::super) fn nested_code_blocks(source: &str) -> Vec<(String, String)> {
+pub fn nested_code_blocks(source: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;
     if !source.contains("```") && !source.contains("~~~") {

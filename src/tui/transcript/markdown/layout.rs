@@ -17,7 +17,7 @@ use avocet_core::text::with_cjk_strong;
 /// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;
 
-pub(in super::super) fn layout(
+pub fn layout(
     source: &str,
     targets: &Targets,
     paper: &LayoutContext<'_>,

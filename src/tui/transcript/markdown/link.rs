@@ -14,7 +14,7 @@ const DEFINED: usize = 256;
 
 /// The targets that a text defines, `[name]: https://…`, by their folded names.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in super::super) struct Targets(HashMap<String, String>);
+pub struct Targets(HashMap<String, String>);
 
 impl Targets {
     /// The first definition of a name wins.

@@ -12,7 +12,7 @@ pub(super) const OPTIONS: Options =
 
 /// One top-level block.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) struct MarkdownBlock {
+pub struct MarkdownBlock {
     /// Where its first line starts, in bytes.
     pub start: usize,
     /// The end of its last line, after the line break.
@@ -21,7 +21,7 @@ pub(in super::super) struct MarkdownBlock {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) enum MarkdownBlockKind {
+pub enum MarkdownBlockKind {
     Code(Fence),
     /// The starts of its items.
     List(Vec<usize>),
@@ -30,7 +30,7 @@ pub(in super::super) enum MarkdownBlockKind {
 
 /// The opening line of a fenced block.
 #[derive(Clone, Debug, PartialEq)]
-pub(in super::super) struct Fence {
+pub struct Fence {
     pub language: String,
     pub mark: char,
     /// The number of marks; the closing line has as many.
@@ -62,7 +62,7 @@ impl Fence {
 }
 
 /// The blocks of `text`, in order; anything between them is invisible. Definitions go to `targets`.
-pub(in super::super) fn split(text: &str, targets: &mut Targets) -> Vec<MarkdownBlock> {
+pub fn split(text: &str, targets: &mut Targets) -> Vec<MarkdownBlock> {
     let mut found: Vec<MarkdownBlock> = Vec::new();
     let mut depth = 0usize;
     let parser = Parser::new_ext(text, OPTIONS);

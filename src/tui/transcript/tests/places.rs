@@ -215,6 +215,27 @@ fn a_line_that_replaces_another_is_redrawn() {
 }
 
 #[test]
+fn a_long_reason_to_try_again_is_one_row_that_unfolds() {
+    let long = avocet_core::i18n::model::KEY_UNUSABLE.with("key", "A_KEY_WITH_A_VERY_LONG_NAME");
+    let screen = |width, why: avocet_core::i18n::LocalizedText| {
+        let mut screen = Screen::new(width, 20);
+        let retrying = Event::Retrying { attempt: 1, of: 5, wait_ms: 1, why };
+        screen.apply_all([turn_started("x"), retrying]);
+        screen
+    };
+    for width in [60, 80, 120] {
+        let short = screen(width, common::STOPPED.into()).rows();
+        assert!(short.concat().contains("(1 of 5)"), "{short:?}");
+        let mut screen = screen(width, long.clone());
+        let rows = screen.rows();
+        assert_eq!(rows.len(), short.len(), "{rows:?}");
+        assert!(rows.concat().contains("line  Ctrl-O"), "{rows:?}");
+        screen.transcript.toggle_steps();
+        assert!(screen.text().contains("(1 of 5)"), "{}", screen.text());
+    }
+}
+
+#[test]
 fn a_new_answer_takes_the_place_of_the_one_that_broke_off() {
     let why = screen::CUT_BROKEN.into();
     let retrying = Event::Retrying { attempt: 1, of: 5, wait_ms: 1, why };

@@ -335,3 +335,30 @@ fn facts_and_code_end_at_one_edge_on_every_wide_screen() {
         assert_eq!(ends, [102; 4], "{}", rows.join("\n"));
     }
 }
+
+#[test]
+fn a_step_that_a_mode_allowed_names_the_mode() {
+    for (rule, allowed) in [
+        ("mode.edits", "allowed in accept edits mode"),
+        ("mode.auto", "allowed in auto mode"),
+        ("file.write", "allowed by policy"),
+    ] {
+        let mut observation = observation(step("1", "touch", &["a"]), Tier::L1, Outcome::Ran);
+        let say = common::FILES.with("n", 3);
+        observation.exit_code = Some(0);
+        observation.risk.reasons.push(Reason { rule: rule.into(), tier: Tier::L0, say, arg: None });
+        let text = Screen::with_events([step_finished(observation)]).text();
+        assert!(text.contains(allowed), "{rule}: {text}");
+    }
+}
+
+#[test]
+fn an_unfolded_step_names_its_folder_only_where_that_is_another() {
+    for (cwd, names) in [(None, false), (Some("/home/ana/avocet/docs".into()), true)] {
+        let step = Step { cwd, ..step("1", "ls", &[]) };
+        let mut screen = Screen::with_events([turn_started("x"), step_ran(step, 0, "a\n", "")]);
+        screen.transcript.toggle_steps();
+        let text = screen.text();
+        assert_eq!(text.contains("folder"), names, "{text}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::asking::text;
 use super::*;
-use avocet_core::i18n::session;
+use avocet_core::i18n::{common, session};
 
 fn failed() -> State {
     let mut state = screen();
@@ -60,4 +60,27 @@ fn only_the_mark_of_an_error_is_red() {
         .map(|cell| cell.symbol())
         .collect();
     assert_eq!(red, ["✗"]);
+}
+
+#[test]
+fn a_notice_leaves_how_to_stop_where_both_fit() {
+    for width in [40, 80, 120] {
+        let size = (width, 24);
+        let mut state = screen();
+        receive(&mut state, started());
+        assert!(text(&mut state, size).contains("Esc stops"), "{width}");
+        let say = state.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
+        state.presence.show_message(say, 49_000);
+        let shown = text(&mut state, size);
+        let line = shown.lines().find(|line| line.contains("Typed at")).expect("the notice");
+        let notice = "Enter again sends it to the model.   Esc stops";
+        assert_eq!(line.trim_end().ends_with(notice), width >= 80, "{shown}");
+        // A short one leaves room at any width.
+        state.presence.show_message(common::STOPPED, 49_000);
+        assert!(text(&mut state, size).contains("Stopped.   Esc stops"), "{width}");
+        // Nothing runs: nothing stops.
+        receive(&mut state, ended(900));
+        let shown = text(&mut state, size);
+        assert!(shown.contains("Stopped.") && !shown.contains("Esc stops"), "{shown}");
+    }
 }

@@ -167,3 +167,25 @@ fn a_denied_step_is_opened_once_or_for_the_session_and_runs_free_only_after_anot
     assert_eq!(press_at(&mut state, "y", 5_000), []);
     assert_eq!(answer_at(&mut state, "Y", 6_000), decides(Decision::Approve));
 }
+
+#[test]
+fn a_question_says_that_a_step_would_run_in_the_background() {
+    let free = Risk { rule: "sandbox.free".into(), ..risk(Tier::L1) };
+    let reasons = vec![Reason { rule: "sandbox.free".into(), ..free.reasons[0].clone() }];
+    let free = Risk { reasons, ..free };
+    for (risk, title) in [
+        (risk(Tier::L1), "Run this in the background?"),
+        (free, "Run this in the background without the sandbox?"),
+    ] {
+        let mut event = step_question(StepAction::exec("npm", &["run", "dev"]), risk);
+        let protocol::Event::Asked(ask) = &mut event else { panic!("asks") };
+        let Question::Step(asked) = &mut ask.question else { panic!("a step") };
+        asked.step.requires.background = true;
+        let mut state = screen_with(event);
+        for size in [(80, 24), (40, 12), (200, 50)] {
+            let shown = text(&mut state, size);
+            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(title), "{size:?} {shown}");
+        }
+    }
+}

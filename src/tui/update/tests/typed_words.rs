@@ -165,3 +165,72 @@ fn a_question_mark_shows_the_keys_and_is_text_within_a_text() {
     press_at(&mut state, "over?", 5_000);
     assert_eq!(state.composer.full_text(), "over?");
 }
+
+fn closes_at(state: &mut State, at: Millis) {
+    update(state, TimedInput::session(at, protocol::Event::QuestionClosed { ask: AskId(7) }));
+}
+
+#[test]
+fn a_message_typed_after_the_answer_is_sent_by_one_enter() {
+    // The time of the first letter after the key that decided and the question that closed, and
+    // whether one Enter sends the message: sooner it may be the rest of a word.
+    for (from, sends) in [(5_090, false), (5_200, false), (5_309, false), (5_310, true)] {
+        for gap in [20, 90, 200] {
+            let mut state = confined(0);
+            assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
+            closes_at(&mut state, 5_010);
+            let effects = types(&mut state, "and now\n", (from, gap));
+            assert_eq!(!effects.is_empty(), sends, "{from} {gap}");
+            let later = press_at(&mut state, "\n", from + 10 * gap);
+            assert_eq!(!later.is_empty(), !sends, "the second one does: {from} {gap}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_rest_of_a_word_is_sent_by_one_enter() {
+    let typed_on: [(&str, &[KeyCode]); 3] = [
+        ("es, and then run all of the tests again", &[]),
+        ("and now", &[KeyCode::Backspace]),
+        ("and now", &[KeyCode::Char('e'), KeyCode::Backspace]),
+    ];
+    for (text, before) in typed_on {
+        let mut state = confined(0);
+        press_at(&mut state, "y", 5_000);
+        for key in before {
+            update(&mut state, TimedInput::key(5_020, *key));
+        }
+        assert!(!types(&mut state, &format!("{text}\n"), (5_040, 20)).is_empty(), "{text}");
+    }
+    // Nor what a command has come between, or a draft had begun before.
+    let mut state = confined(0);
+    press_at(&mut state, "y", 5_000);
+    closes_at(&mut state, 5_010);
+    types(&mut state, "/version\nok", (5_090, 20));
+    assert!(!press_at(&mut state, "\n", 5_400).is_empty());
+    let mut state = confined(0);
+    press_at(&mut state, "later", 3_000);
+    assert_eq!(press_at(&mut state, "\ty", 5_000), decides(Decision::Approve));
+    assert!(!types(&mut state, " on\n", (5_100, 90)).is_empty());
+}
+
+#[test]
+fn a_word_that_comes_in_one_read_answers_nothing() {
+    let burst = |state: &mut State, text: &str| {
+        let mut effects = Vec::new();
+        for (at, letter) in text.char_indices() {
+            state.guard.set_in_burst(at + 1 < text.len());
+            effects.extend(press_at(state, &letter.to_string(), 5_000));
+        }
+        effects
+    };
+    for word in ["yes please", "1. do", "no, wait", "y please"] {
+        let mut state = confined(0);
+        assert_eq!(burst(&mut state, word), []);
+        assert_eq!(state.composer.full_text(), word);
+        assert!(state.modals.is_question_on_top());
+    }
+    let mut state = confined(0);
+    assert_eq!(burst(&mut state, "yyy"), decides(Decision::Approve), "one key held down");
+    assert_eq!(burst(&mut confined(0), "y"), decides(Decision::Approve));
+}

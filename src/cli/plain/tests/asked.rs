@@ -1,0 +1,74 @@
+//! Questions as lines, and what is written around them.
+
+use super::*;
+
+#[test]
+fn trust_is_asked_about_in_a_line_of_words() {
+    let mut linear = linear();
+    let answers = "[n]o, [t]rust the folder, [a]lso the parent folder, [x] quit";
+    let lines = written(&linear.on_event(trust_question()));
+    assert!(lines.iter().any(|line| line == answers), "{lines:?}");
+    for answer in ["t", "trust", "2"] {
+        let mut linear = asked_about_trust();
+        linear.on_line(answer);
+        assert_eq!(linear.on_line(answer), decides(Decision::Approve), "{answer}");
+    }
+    for answer in ["x", "quit", "stop", "4"] {
+        assert_eq!(asked_about_trust().on_line(answer), decides(Decision::Stop), "{answer}");
+    }
+    let no = decides(Decision::Reject { word: None });
+    for answer in ["n", "no", "1"] {
+        assert_eq!(asked_about_trust().on_line(answer), no, "{answer}");
+    }
+}
+
+#[test]
+fn a_step_that_would_run_in_the_background_is_asked_about_as_such() {
+    let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
+    let Question::Step(asked) = &mut ask.question else { panic!("a step") };
+    asked.step.requires.background = true;
+    let lines = written(&linear().on_event(Event::Asked(ask)));
+    assert!(lines.iter().any(|line| line.contains("in the background: git push")), "{lines:?}");
+}
+
+#[test]
+fn what_only_read_is_one_line_and_a_line_of_the_user_shows_its_output() {
+    let mut linear = linear();
+    linear.on_event(started());
+    let reads = [
+        StepAction::exec("cat", &["a.txt"]),
+        StepAction::Tool { name: "file.read".into(), input: serde_json::json!({ "path": "a" }) },
+    ];
+    let typed = StepAction::Shell { line: "cat a.txt".into() };
+    for (work, code, lines) in [
+        (reads[0].clone(), 0, 1),
+        (reads[1].clone(), 0, 1),
+        (reads[0].clone(), 1, 4),
+        (typed, 0, 4),
+    ] {
+        let risk = risk(Tier::L0, false);
+        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+        let before = Event::StepStarted { step: step.clone(), risk: risk.clone() };
+        let observation = Observation {
+            exit_code: Some(code),
+            stdout: "one\ntwo\n".into(),
+            ..Observation::not_run(step, "/work", risk, Came::Ran)
+        };
+        let mut shown = written(&linear.on_event(before));
+        shown.extend(written(&linear.on_event(Event::StepFinished(Box::new(observation)))));
+        assert_eq!(shown.len(), lines, "{shown:?}");
+    }
+}
+
+#[test]
+fn what_comes_unasked_does_not_stand_behind_the_prompt() {
+    let printer = crate::cli::messages::Printer { lang: Lang::En, clean: str::to_owned };
+    let mut output = run::PlainOutput { out: Vec::new(), printer, is_prompting: false };
+    let line = |text: &str| PlainEffect::Line(text.into());
+    for effect in [PlainEffect::Prompt, PlainEffect::Prompt, line("trust?"), PlainEffect::Prompt] {
+        output.write(&effect).unwrap();
+    }
+    output.is_prompting = false;
+    output.write(&line("typed on")).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.out), "> \ntrust?\n> typed on\n");
+}
