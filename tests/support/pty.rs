@@ -146,16 +146,6 @@ impl Screen {
         self.wait_until(&format!("`{text}` to appear"), |seen| screen_text(seen).contains(text));
     }
 
-    /// Waits until one of these stands on the screen, and says which.
-    #[track_caller]
-    pub fn wait_for_any<'a>(&self, texts: &[&'a str]) -> &'a str {
-        self.wait_until(&format!("one of {texts:?}"), |seen| {
-            texts.iter().any(|text| screen_text(seen).contains(text))
-        });
-        let shown = self.text();
-        texts.iter().find(|text| shown.contains(**text)).expect("it was shown a moment ago")
-    }
-
     /// Waits until the question with these words takes keys, and presses one.
     #[track_caller]
     pub fn answer(&mut self, question: &str, key: &str) {

@@ -202,18 +202,21 @@ pub(super) fn marked_pids(mark: &str) -> (Vec<i32>, usize) {
 /// nothing without a mark: a marked process passes the mark on, an unmarked one may start
 /// another, and one in the middle of an exec cannot be told from others at once. A process
 /// that was marked in the middle of a fork has a child without the mark that is not listed
-/// yet, so each one that was marked is awaited until it is seen to wait for something.
+/// yet, so each one that was marked is awaited until it is seen to wait for something. One that
+/// only computes, or that a busy machine does not let run, is stopped for that and goes on then:
+/// a fork is over before a stop takes effect.
 pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
-    let mut may_fork = BTreeSet::from([leader]);
+    let (mut may_fork, mut held) = (BTreeSet::from([leader]), BTreeSet::new());
     let mut clean = 0;
     let began = Instant::now();
-    while began.elapsed() < MARK_TIME {
+    while began.elapsed() < HOLD_TIME && clean < 2 {
         let all = list_descendants(own);
         may_fork.retain(|pid| {
             let listed = all.iter().find(|process| process.pid == *pid);
-            listed.is_some_and(|process| !process.waits || process.threads > 1)
+            let may_fork = |one: &Process| !one.waits || one.threads > 1 && !held.contains(pid);
+            listed.is_some_and(may_fork)
         });
         let of = |pid: i32| all.iter().find(|process| process.pid == pid);
         let since = of(leader).map(|leader| leader.since);
@@ -239,16 +242,26 @@ pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
             }
         }
         let in_exec = |process: &Process| may_be_orphan(process) && is_in_exec(process.pid);
+        if began.elapsed() > MARK_TIME {
+            may_fork
+                .iter()
+                .filter(|pid| held.insert(**pid))
+                .for_each(|pid| send(*pid, Signal::STOP));
+        }
         if found {
             clean = 0;
         } else if !may_fork.is_empty() || all.iter().any(in_exec) {
             std::thread::park_timeout(BETWEEN_LOOKS);
         } else {
             clean += 1;
-            if clean == 2 {
-                return;
-            }
         }
+    }
+    held.into_iter().for_each(|pid| send(pid, Signal::CONT));
+}
+
+fn send(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process(pid, signal);
     }
 }
 
@@ -301,9 +314,11 @@ fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool)
 /// How long to wait before a look at all processes is repeated.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// How long a new step's processes are looked at until all are marked, since the step is not
-/// bounded meanwhile, and the pause while one of them is in the middle of a fork or an exec.
+/// How long a new step's processes are looked at until all are marked before those that may be in
+/// a fork are stopped, how long it may take then, since the step is not bounded meanwhile, and the
+/// pause while one of them is in the middle of a fork or an exec.
 const MARK_TIME: Duration = Duration::from_millis(20);
+const HOLD_TIME: Duration = Duration::from_millis(900);
 const BETWEEN_LOOKS: Duration = Duration::from_micros(250);
 
 /// How often the lists are read again while they change.
