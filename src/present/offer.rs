@@ -35,7 +35,7 @@ pub struct QuestionOffer {
     pub marked: Option<ChoicePick>,
 }
 
-/// What is said of the sandbox where nothing of the user's is opened: a program's own settings are
+/// Reasons about the sandbox where nothing of the user's is opened: a program's own settings are
 /// its own.
 const KEPT: &[&str] = &["sandbox.work", "sandbox.network", "sandbox.homes"];
 

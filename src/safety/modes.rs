@@ -110,7 +110,7 @@ fn is_formatter(question: GrantQuestion<'_>) -> bool {
 /// Hooks of what is staged and of a branch that begins.
 const HOOKS: &[&str] = &["post-index-change", "post-checkout", "reference-transaction"];
 
-/// Staging files of the folder, and beginning a branch where it stands: no file changes, and no
+/// Staging files of the folder, and beginning a branch at the current commit: no file changes, and no
 /// program runs. A filter of the repository asks by itself, and a hook of these must not be there.
 fn records_state(question: GrantQuestion<'_>) -> bool {
     let StepAction::Exec { program, args } = question.work else { return false };

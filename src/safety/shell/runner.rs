@@ -137,8 +137,8 @@ pub fn is_showing(name: &str) -> bool {
     SHOWING.contains(&name)
 }
 
-/// Whether what only the shell will know is no more than shown or compared as a text or a number: it
-/// is no format, no operator, and names no file.
+/// Whether what only the shell will know is only shown, or compared as a text or a number: never
+/// as a format, an operator, or the name of a file.
 pub fn only_shows_unknown(name: &str, words: &[KnownWord]) -> bool {
     let is_known = |word: &&KnownWord| !word.is_unknown();
     match (name, words) {

@@ -433,7 +433,7 @@ impl<'a> PlainWriter<'a> {
         self.write_part(simple, part, lines, splits)
     }
 
-    /// Writes a command behind what it is fed, and in a shell of its own where something is put in
+    /// Writes a command after what it is fed, and in a shell of its own where something is put in
     /// that only the shell knows.
     fn write_part(
         &mut self,
@@ -550,8 +550,10 @@ impl<'a> PlainWriter<'a> {
     /// `[[ … ]]`, judged as a `test`.
     fn write_condition(&mut self, simple: &Simple, redirects: String) -> Option<()> {
         let (_, rest) = simple.words.split_first().filter(|_| simple.sets.is_empty())?;
-        let (args, shown) = read_condition(rest, self.expander("[[", &[]))?;
-        self.line.0.push(PlainPart::Command(PlainCommand {
+        let (made, lines) = self.substitute(rest.iter())?;
+        let (args, shown) = read_condition(rest, self.expander("[[", &made))?;
+        let is_late = !lines.is_empty() && rest.iter().any(ShellWord::shows_status);
+        let part = PlainPart::Command(PlainCommand {
             text: simple.text.clone(),
             name: "test".to_owned(),
             args,
@@ -560,8 +562,8 @@ impl<'a> PlainWriter<'a> {
             redirects,
             folders: self.folders.iter().cloned().collect(),
             has_found_names: false,
-        }));
-        Some(())
+        });
+        if is_late { None } else { self.write_part(simple, part, lines, false) }
     }
 
     /// `cd` to a folder that may be worked in. One that is there is entered for certain, unless

@@ -61,7 +61,7 @@ fn split_search(args: &[String], is_null: bool) -> Option<(&[String], &[String])
     (!is_odd && is_printed >= is_null).then_some((starts, tests))
 }
 
-/// What an `xargs` is told to do.
+/// The options and the program of an `xargs`.
 struct Invoked {
     is_null: bool,
     /// Whether the program is started once for each name.

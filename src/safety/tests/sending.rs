@@ -1,4 +1,4 @@
-//! Tests that what is sent to other machines is told from what is fetched.
+//! Tests that what is sent to other machines is distinguished from what is fetched.
 
 use super::*;
 

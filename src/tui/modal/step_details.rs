@@ -274,7 +274,7 @@ impl StepDetails {
         }
     }
 
-    /// The gravest reason, unless it is said already, and what the step is given beyond the
+    /// The gravest reason, unless it is shown already, and what the step is given beyond the
     /// sandbox; the others are details.
     pub fn push_gravest_reasons(
         &mut self,
