@@ -19,7 +19,7 @@ const BEFORE: Millis = 1_000;
 const AHEAD: Millis = 2_000;
 /// What is typed this long after a question closed was typed by a user who has seen that.
 const SEEN: Millis = 300;
-/// No word that answers, with what is said beside it, has more characters.
+/// A longer text is a message, whatever it began as; in characters.
 const ANSWER: usize = 24;
 
 /// The letter that decided a question, and the word that it may begin.

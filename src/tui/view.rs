@@ -221,8 +221,7 @@ fn draw_search(
 /// Columns of the activity beside a notice and how to stop: its sign.
 const SIGN: usize = 4;
 
-/// On the right over the input: a notice, or what is out of view, and how to stop, which gives way
-/// where there is no room for both.
+/// On the right over the input: a notice, or what is out of view, and how to stop, if both fit.
 fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static> {
     let width = usize::from(width);
     let says = |say: LocalizedText| pen.keymap.with_keys(say).text(pen.lang);

@@ -167,7 +167,7 @@ impl<W: Write> PlainOutput<W> {
             return Ok(());
         }
         if was_prompting {
-            // Nobody typed the rest of this line.
+            // What comes unasked begins a line of its own.
             writeln!(out)?;
         }
         match effect {

@@ -60,7 +60,7 @@ words! { "linear":
     WORD_PROJECT: "[p]roject", "[p] 本项目";
     WORD_TRUST: "[t]rust the folder", "[t] 信任此目录";
     WORD_PARENT: "[a]lso the parent folder", "[a] 同时信任上级目录";
-    WORD_DISTRUST: "[n]o", "[n] 不信任";
+    WORD_DISTRUST: "[n]o (only reads run unasked)", "[n] 不信任（仅读取无需询问）";
     WORD_QUIT: "[x] quit", "[x] 退出";
     WORD_UNCONFINED: "[u]nconfined", "[u] 不受沙箱限制";
     WORD_NO: "[n]o", "[n] 不运行";

@@ -64,7 +64,7 @@ impl Change {
             files.iter().filter_map(|file| file.path.get(last(&file.path)..)).collect();
         names.sort_unstable();
         let is_same_name = names.windows(2).any(|pair| pair.first() == pair.last());
-        // Files of one name are told apart by their folders below the one of all.
+        // Files of the same name differ by their path in the folder that contains them all.
         let shared = files.iter().map(|file| file.path.as_str()).reduce(common_folder);
         let name = |change: &Change| {
             let from = shared.map_or(0, str::len);

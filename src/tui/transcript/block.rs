@@ -254,7 +254,8 @@ impl Block {
                     .with("attempt", *attempt)
                     .with("of", *of);
                 let rows = layout_sentence(&say, theme.warn, paper);
-                if rows.len() > 1 && self.fold != Fold::Open {
+                let folds = rows.len() > 1 && paper.prose_width() >= FOLDED_RETRY;
+                if folds && self.fold != Fold::Open {
                     return layout_folded_retry(why, rows.len() - 1, paper);
                 }
                 rows
@@ -425,6 +426,9 @@ fn layout_folded_message(text: &BlockText, paper: &LayoutContext<'_>) -> Vec<Sty
     rows.push(Line::styled(say, paper.theme.dim).into());
     rows
 }
+
+/// Columns from which a long reason to try again is one row.
+const FOLDED_RETRY: usize = 40;
 
 /// Why it is tried again, on one row: the line over the input counts down.
 fn layout_folded_retry(

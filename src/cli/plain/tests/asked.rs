@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn trust_is_asked_about_in_a_line_of_words() {
     let mut linear = linear();
-    let answers = "[n]o, [t]rust the folder, [a]lso the parent folder, [x] quit";
+    let answers = "[n]o (only reads run unasked), [t]rust the folder, [a]lso the parent folder, \
+                   [x] quit";
     let lines = written(&linear.on_event(trust_question()));
     assert!(lines.iter().any(|line| line == answers), "{lines:?}");
     for answer in ["t", "trust", "2"] {

@@ -182,10 +182,9 @@ fn a_question_says_that_a_step_would_run_in_the_background() {
         let Question::Step(asked) = &mut ask.question else { panic!("a step") };
         asked.step.requires.background = true;
         let mut state = screen_with(event);
-        for size in [(80, 24), (40, 12), (200, 50)] {
+        for size in [(80, 24), (200, 50)] {
             let shown = text(&mut state, size);
-            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words.contains(title), "{size:?} {shown}");
+            assert!(shown.contains(title), "{size:?} {shown}");
         }
     }
 }
