@@ -139,7 +139,8 @@ fn python_fault(text: &str) -> Option<Fault> {
     let is_template = text.lines().any(|line| line.trim_start().starts_with("{%"));
     let first = text.lines().next().unwrap_or_default();
     let is_other = is_template || first.starts_with("#!") && !first.contains("py");
-    if is_other { None } else { python::find_fault(text) }
+    let fault = if is_other { None } else { python::find_fault(text) };
+    fault.map(|(line, why)| Fault { line, why })
 }
 
 fn yaml_fault(text: &str) -> Option<Fault> {

@@ -1,17 +1,21 @@
 //! Finds what Python refuses before it looks at a statement: brackets, strings and indentation that do
 //! not fit, a colon or a block that is missing.
 
-use super::{DEEPEST, Fault};
+/// Replacements in strings of replacements are read so deep.
+const DEEPEST: usize = 60;
+
+/// A line, counted from 1, and what is wrong there.
+type LineFault = (usize, String);
 
 /// The first fault of a text.
-pub(super) fn find_fault(text: &str) -> Option<Fault> {
+pub(super) fn find_fault(text: &str) -> Option<LineFault> {
     let bytes = text.as_bytes();
     let mut reader =
         PythonReader { bytes, at: 0, line: 1, depth: 0, indents: vec![(0, 0)], opener: None };
     reader.read().err()
 }
 
-type ReadResult = Result<(), Fault>;
+type ReadResult = Result<(), LineFault>;
 
 /// Statements that have a block.
 const WITH_BLOCK: &[&str] =
@@ -63,7 +67,7 @@ impl PythonReader<'_> {
 
     /// Reads the tokens of a logical line. Returns their last byte, and whether there is a colon
     /// outside of brackets.
-    fn tokens(&mut self) -> Result<(u8, bool), Fault> {
+    fn tokens(&mut self) -> Result<(u8, bool), LineFault> {
         let (mut last, mut has_colon) = (b' ', false);
         let mut brackets: Vec<(u8, usize)> = Vec::new();
         while let Some(byte) = self.take() {
@@ -235,12 +239,12 @@ fn close(open: Option<(u8, usize)>, closed: u8, line: usize) -> ReadResult {
     }
 }
 
-fn missing_block(opener: usize, line: usize) -> Fault {
+fn missing_block(opener: usize, line: usize) -> LineFault {
     fault(line, &format!("expected an indented block after line {opener}"))
 }
 
-fn fault(line: usize, why: &str) -> Fault {
-    Fault { line, why: why.to_owned() }
+fn fault(line: usize, why: &str) -> LineFault {
+    (line, why.to_owned())
 }
 
 #[cfg(test)]
@@ -248,7 +252,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> String {
-        find_fault(text).map_or_else(String::new, |fault| format!("{}: {}", fault.line, fault.why))
+        find_fault(text).map_or_else(String::new, |(line, why)| format!("{line}: {why}"))
     }
 
     #[test]
