@@ -44,6 +44,8 @@ pub struct Needs {
     pub guarded: GuardedFiles,
     /// It is made to end other processes.
     pub signals: bool,
+    /// It finds no program of the project by its name: that would run with what is opened to it.
+    pub hides_programs: bool,
     /// It asks the kernel about the network of this machine, also where it only reads.
     pub netlink: bool,
 }

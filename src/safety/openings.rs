@@ -33,6 +33,9 @@ const STEERS_GIT: &str = "git.config git.remote git.submodule git.clone git.init
     pre-commit lefthook npx.lefthook overcommit";
 /// Programs that bring other versions of files.
 const VERSIONS: &str = "git hg svn jj sl bzr";
+/// Those that bring none: what changes files then is a hook.
+const RECORDS: &str =
+    "git.commit git.push git.fetch git.tag git.add git.notes git.gc hg.commit hg.push";
 
 /// Programs that end other processes.
 const KILLS: &str = "kill pkill killall skill fuser xkill";
@@ -56,6 +59,7 @@ impl Needs {
         let direct = direct.filter(|_| !is_line);
         needs.guarded = match &direct {
             Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
+            Some(rule) if is_named(RECORDS, &rule.full) => GuardedFiles::Followed,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
             _ if context.scene.policy.runs_builds_unasked() => {
                 GuardedFiles::FollowedAndBuilds { command: command_name(direct.as_ref(), work) }
@@ -122,6 +126,8 @@ impl Needs {
         let runs_git = is_named("git gh glab hub git-lfs", &command.name);
         let hooks = runs_git.then(|| find_hooks(&command.args, &context.cwd, context.scene));
         let hooks = hooks.filter(|hooks| !hooks.names.is_empty());
+        // The question names the hooks, which start programs of the project as builds do.
+        self.hides_programs = hooks.is_none();
         // Hooks run code as a build does, and an agent that signs is reached by a socket.
         self.network |= hooks.is_some() || signing.is_some();
         if self.uses_credentials(&place.secret_variables) {

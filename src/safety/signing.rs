@@ -15,7 +15,7 @@ const RECORDS: &[&str] =
 
 /// The hooks that git runs on the user's machine.
 #[rustfmt::skip]
-const HOOKS: &[&str] = &[
+pub const HOOKS: &[&str] = &[
     "pre-push", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit",
     "post-merge", "post-checkout", "pre-rebase", "post-rewrite", "reference-transaction",
     "pre-auto-gc", "post-index-change", "applypatch-msg", "pre-applypatch", "post-applypatch",

@@ -183,6 +183,10 @@ impl Sandbox {
         Sandbox { found: SandboxTrial::of(found), ..self }
     }
 
+    pub fn workspace(&self) -> &Path {
+        &self.paths.workspace
+    }
+
     /// The temporary folder of the run, with that of a step in it.
     pub fn run_folder_of(&self, inside: &Confined) -> Option<PathBuf> {
         self.temps.run_folder_of(inside.temp())

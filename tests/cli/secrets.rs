@@ -74,15 +74,35 @@ fn write_files(bench: &TestDir) {
     file("parts.sh", &format!("cat border.txt\nprintf '{first}'\n/bin/true\nprintf '{rest}\\n'\n"));
 }
 
+/// As `tr a-zA-Z n-za-mN-ZA-M` writes it.
+fn rotated(text: &str) -> String {
+    let letters = "abcdefghijklmnopqrstuvwxyz";
+    let moved =
+        |c: char| letters.find(c.to_ascii_lowercase()).map(|at| letters.as_bytes()[(at + 13) % 26]);
+    let same_case =
+        |c: char, moved: char| if c.is_uppercase() { moved.to_ascii_uppercase() } else { moved };
+    text.chars().map(|c| moved(c).map_or(c, |moved| same_case(c, char::from(moved)))).collect()
+}
+
 /// What none of them leaves anywhere.
 fn forms() -> Vec<String> {
     let (_, rest) = KEY.split_at(20);
     let hex: Vec<String> = rest.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let plain =
-        [rest, OTHER.split_at(8).1, "sw0rd", "fish9", "c0ral", "reef7", BODY, "sehsifdrows"]
-            .map(str::to_owned);
+    let plain = [
+        rest,
+        OTHER.split_at(8).1,
+        "sw0rd",
+        "fish9",
+        "c0ral",
+        "reef7",
+        BODY,
+        "sehsifdrows",
+        "fjbeqsvfurf",
+    ]
+    .map(str::to_owned);
     let encoded = [
         KEY.chars().rev().take(20).collect(),
+        rotated(rest),
         rest.chars().map(String::from).collect::<Vec<_>>().join("\n"),
         // `base64` of the middle of the key, and of the word.
         "U2Z0g5a0xtTjJwUTVyUz".to_owned(),
@@ -134,6 +154,7 @@ fn a_secret_in_any_form_is_in_no_request_no_file_and_no_export() {
         step("od", &["-An", "-v", "-tx1", "conf.txt"]),
         step("fold", &["-w1", "conf.txt"]),
         step("sh", &["parts.sh"]),
+        step("bash", &["-c", "cat conf.txt | tr a-zA-Z n-za-mN-ZA-M; rev conf.txt >&2"]),
         commands(&edit),
         // The model repeats what it was never sent.
         step("echo", &[KEY, &format!("api_key={OTHER}")]),
@@ -144,7 +165,7 @@ fn a_secret_in_any_form_is_in_no_request_no_file_and_no_export() {
     let ran = bench.command(&args).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let sent = server.requests().last().unwrap().json().to_string();
-    assert_eq!(server.requests().len(), 12, "{sent}");
+    assert_eq!(server.requests().len(), 13, "{sent}");
     assert!(sent.matches("‹secret:").count() >= 10, "{sent}");
     let saved = holding(&bench.path("avocet"), &format!("{LONG}DB_PASS="));
     assert!(!saved.is_empty(), "the whole output of a step is saved");

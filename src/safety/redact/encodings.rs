@@ -10,6 +10,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::values::has_letter_and_digit;
+
 /// A shorter run is not decoded.
 const SHORTEST_RUN: usize = 24;
 /// A longer one holds a picture or a program.
@@ -22,7 +24,8 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_allow_trailing_bits(true);
 
 /// The forms a value is written in: as it is, base64 at any place of a text, hexadecimal,
-/// URL-encoded, in JSON, back to front.
+/// URL-encoded, in JSON, back to front, with its letters moved by half of the alphabet, in one
+/// case.
 pub(super) fn forms(value: &str) -> Vec<String> {
     let hex = |byte: u8| format!("{byte:02x}");
     let lower: String = value.bytes().map(hex).collect();
@@ -44,9 +47,14 @@ pub(super) fn forms(value: &str) -> Vec<String> {
         url,
         json.trim_matches('"').to_owned(),
         value.chars().rev().collect(),
+        value.chars().map(rotated).collect(),
         lower.to_ascii_uppercase(),
         lower,
     ];
+    // A word in another case is a word.
+    if has_letter_and_digit(value) {
+        forms.extend([value.to_ascii_uppercase(), value.to_ascii_lowercase()]);
+    }
     for shift in 0..3 {
         // Letters that also depend on their neighbours do not count.
         let padded = [&vec![b'0'; shift], value.as_bytes()].concat();
@@ -62,6 +70,14 @@ pub(super) fn forms(value: &str) -> Vec<String> {
         }
     }
     distinct
+}
+
+fn rotated(letter: char) -> char {
+    match letter {
+        'a'..='m' | 'A'..='M' => char::from(letter as u8 + 13),
+        'n'..='z' | 'N'..='Z' => char::from(letter as u8 - 13),
+        _ => letter,
+    }
 }
 
 /// The long runs of base64 or hexadecimal digits that are text, with that text.

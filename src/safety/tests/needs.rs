@@ -462,7 +462,14 @@ fn only_steps_made_for_it_change_settings_and_hooks_of_the_repository() {
     {
         assert_eq!(judged(text).launch.needs.guarded, GuardedFiles::Nothing, "{text}");
     }
-    for text in ["make", "npm test", "bash -c 'git config x y'", "find . -exec git config x y ;"] {
+    for text in [
+        "make",
+        "npm test",
+        "git commit -m x",
+        "git push",
+        "bash -c 'git config x y'",
+        "find . -exec git config x y ;",
+    ] {
         assert_eq!(judged(text).launch.needs.guarded, GuardedFiles::Followed, "{text}");
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use avocet_safety::{self as safety, Needs, matches_name};
 
@@ -206,11 +206,20 @@ impl ChildEnvironment {
     }
 }
 
+/// Leaves the folders of the project out of `PATH`.
+pub(super) fn hide_programs(variables: &mut Variables, workspace: &Path) {
+    let path = variables.get_mut(OsStr::new("PATH")).filter(|_| workspace.is_absolute());
+    let Some(path) = path else { return };
+    let is_outside =
+        |folder: &PathBuf| !folder.canonicalize().is_ok_and(|real| real.starts_with(workspace));
+    *path =
+        std::env::join_paths(std::env::split_paths(path).filter(is_outside)).unwrap_or_default();
+}
+
 /// A `PATH` without `.`, empty and other relative folders: those depend on the step's
 /// current folder.
 fn absolute_only(path: &OsStr) -> OsString {
-    let folders = std::env::split_paths(path)
-        .filter(|folder: &std::path::PathBuf| Path::new(folder).is_absolute());
+    let folders = std::env::split_paths(path).filter(|folder: &PathBuf| folder.is_absolute());
     std::env::join_paths(folders).unwrap_or_default()
 }
 

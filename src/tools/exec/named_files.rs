@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::file::safe_open::{FileSlot, MissingFolders};
-use avocet_core::protocol::{StepAction, Tier};
+use avocet_core::protocol::StepAction;
 use avocet_safety::Assessment;
 use avocet_safety::redact::Redactor;
 
@@ -18,9 +18,9 @@ const WORDS: usize = 256;
 const FOLDERS: usize = 4;
 
 /// Begins at once, beside the start of the step. What cannot be learned is masked where it shows
-/// itself. A step that was asked about may print them in forms of its own.
+/// itself.
 pub(super) async fn learn_secrets(judged: &Assessment, redactor: Option<&Arc<Redactor>>) {
-    let Some(redactor) = redactor.filter(|_| judged.risk.tier == Tier::L0).cloned() else { return };
+    let Some(redactor) = redactor.cloned() else { return };
     let (work, cwd) = (judged.step.work.clone(), judged.cwd.clone());
     let learned = tokio::task::spawn_blocking(move || {
         let mut left = MOST;

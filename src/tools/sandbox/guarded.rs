@@ -3,26 +3,18 @@
 //! act later, outside the sandbox. Files of builds act in a step that the user is asked about,
 //! inside it; they are put back where a rule answers that question.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
-use super::readable_paths::is_recent;
-use avocet_safety::{GuardedFiles, repository, steering};
+use avocet_safety::{GuardedFiles, steering};
 
-/// The most that is kept, in bytes. What exceeds this is recognised by its length and time.
-const MOST: u64 = 16 * 1024 * 1024;
-/// The most of a folder that is followed as a whole.
-const MOST_FILES: usize = 400;
-const LEVELS: usize = 6;
-/// A change that is longer is not shown as a question.
-const SHOWN: usize = 64 * 1024;
+mod reader;
 
-/// How deeply the repositories of submodules may be nested.
-const DEPTH: usize = 4;
+use reader::{Content, Files, MOST_FILES, Reader};
+use reader::{is_folder, is_harmless, is_in_repository};
 
 /// The files as they were when the first of the steps that run now began.
 #[derive(Debug, Default)]
@@ -37,6 +29,8 @@ struct RunningSteps {
     files: Files,
     /// Files of builds that are too many to be read. They were there, and that is known.
     unread: BTreeSet<PathBuf>,
+    /// Folders of which only a part was read.
+    cut: BTreeSet<PathBuf>,
     /// The folders that were there.
     folders: Arc<BTreeSet<PathBuf>>,
 }
@@ -57,29 +51,12 @@ pub struct PutBack {
     pub texts: Vec<(PathBuf, String)>,
 }
 
-/// What is at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Content {
-    File { bytes: Arc<[u8]>, mode: u32 },
-    Link(PathBuf),
-    Large { len: u64, changed: i64 },
-}
-
-/// A file, and its state when it was read.
-#[derive(Clone, Debug)]
-struct KnownFile {
-    content: Content,
-    stamp: (u64, u64, i128),
-    read_at: SystemTime,
-}
-
-type Files = BTreeMap<PathBuf, KnownFile>;
-
 /// What a look at the files gave.
 #[derive(Debug)]
 struct GuardedSnapshot {
     files: Files,
     unread: BTreeSet<PathBuf>,
+    cut: BTreeSet<PathBuf>,
     folders: Arc<BTreeSet<PathBuf>>,
 }
 
@@ -181,8 +158,9 @@ impl RunningSteps {
 
     /// Learns what is there now.
     fn look(&mut self, find: &dyn Fn(&Path) -> GuardedNames) {
-        let seen = self.read(find, &[], |_| true);
+        let seen = self.read(find, None);
         (self.files, self.unread, self.folders) = (seen.files, seen.unread, seen.folders);
+        self.cut = seen.cut;
     }
 
     fn end(&mut self, find: &dyn Fn(&Path) -> GuardedNames) {
@@ -195,38 +173,36 @@ impl RunningSteps {
         }
     }
 
-    /// `also`: files that were read before and may exceed the bounds by now. `leaves`: which of
-    /// too many files of builds are not read.
+    /// `before`: the state that it is compared with. What was not too much to be read then is read
+    /// now, however much a step added.
     fn read(
         &self,
         find: &dyn Fn(&Path) -> GuardedNames,
-        also: &[&PathBuf],
-        leaves: impl Fn(&PathBuf) -> bool,
+        before: Option<&RunningSteps>,
     ) -> GuardedSnapshot {
-        let mut reader = Reader { known: &self.files, files: Files::new(), left: MOST };
+        let mut reader = Reader::new(&self.files, before.map(|before| &before.cut));
         let mut unread = BTreeSet::new();
         let mut folders = Vec::new();
         for root in &self.roots {
-            if is_repository(root) {
-                reader.add_repository(root, DEPTH);
-            }
+            reader.add_bare_repository(root);
             let found = find(root);
             folders.push(found.folders);
             // There may be many build files: the outermost ones count.
             for (at, path) in found.files.iter().enumerate() {
-                if at < found.followed + MOST_FILES || !leaves(path) {
+                let leaves = before.is_none_or(|before| before.unread.contains(path));
+                if at < found.followed + MOST_FILES || !leaves {
                     reader.add_found(path);
                 } else {
                     unread.insert(path.clone());
                 }
             }
         }
-        also.iter().for_each(|path| reader.add_known(path));
+        before.iter().flat_map(|it| it.files.keys()).for_each(|path| reader.add_known(path));
         let folders = match <[_; 1]>::try_from(folders) {
             Ok([only]) => only,
             Err(all) => Arc::new(all.iter().flat_map(|own| own.iter().cloned()).collect()),
         };
-        GuardedSnapshot { files: reader.files, unread, folders }
+        GuardedSnapshot { files: reader.files, unread, cut: reader.cut, folders }
     }
 
     /// Puts back what changed since.
@@ -234,18 +210,24 @@ impl RunningSteps {
         if *guarded == GuardedFiles::Nothing || self.count == 0 {
             return PutBack::default();
         }
-        let known: Vec<&PathBuf> = self.files.keys().collect();
-        let now = self.read(find, &known, |path| self.unread.contains(path)).files;
+        let now = self.read(find, Some(self)).files;
         let of = |files: &Files, path: &Path| files.get(path).map(|file| file.content.clone());
         let mut done = PutBack::default();
         let was_there =
             |path: &PathBuf| self.files.contains_key(path) || self.unread.contains(path);
         let new = now.keys().filter(|path| !was_there(path));
+        let is_link = |path: &&PathBuf| {
+            now.get(*path).is_some_and(|file| matches!(file.content, Content::Link(_)))
+        };
+        let links: Vec<&PathBuf> = new.clone().filter(is_link).collect();
+        // What is seen through a new link is not what was there.
+        let is_there =
+            |path: &Path| !links.iter().any(|link| path != *link && path.starts_with(link));
         let changed: Vec<_> = self
             .files
             .keys()
             .chain(new)
-            .map(|path| (path, of(&self.files, path), of(&now, path)))
+            .map(|path| (path, of(&self.files, path), of(&now, path).filter(|_| is_there(path))))
             .filter(|(path, was, is)| was != is && self.guards(path, guarded))
             .filter(|(path, was, is)| !is_harmless(path, was.as_ref(), is.as_ref()))
             .filter(|(path, was, _)| was.is_none() || can_be_restored(path))
@@ -315,221 +297,21 @@ impl RunningSteps {
     }
 }
 
-impl Content {
-    fn has_bytes_of(&self, other: Option<&Content>) -> bool {
-        match (self, other) {
-            (Content::File { bytes, .. }, Some(Content::File { bytes: others, .. })) => {
-                bytes == others
-            }
-            _ => false,
-        }
-    }
-
-    fn text(&self) -> Option<&str> {
-        match self {
-            Content::File { bytes, .. } if bytes.len() <= SHOWN => std::str::from_utf8(bytes).ok(),
-            Content::File { .. } | Content::Link(_) | Content::Large { .. } => None,
-        }
-    }
-}
-
-fn is_in_repository(path: &Path) -> bool {
-    path.ancestors().any(|above| above.ends_with(".git") || is_repository(above))
-}
-
 fn is_versioned(folder: &Path) -> bool {
     let stores = [".git", ".hg", ".jj", ".svn", ".sl", ".bzr"];
     folder.ancestors().any(|above| stores.iter().any(|name| above.join(name).exists()))
 }
 
-/// Settings that git writes itself, and that lead nowhere: of a branch, and of a new repository.
-fn is_harmless(path: &Path, was: Option<&Content>, is: Option<&Content>) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    let Some(Content::File { bytes, .. }) = is else { return false };
-    if path.extension().is_some_and(|end| end == "sample") {
-        return true;
-    }
-    if let (Some(Content::File { bytes: before, .. }), Some("json")) =
-        (was, path.extension().and_then(|end| end.to_str()))
-    {
-        // The same in another form.
-        let parsed = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).ok();
-        return parsed(before).is_some_and(|before| parsed(bytes) == Some(before));
-    }
-    let before = match was {
-        Some(Content::File { bytes, .. }) => repository::parse(bytes).unwrap_or_default(),
-        Some(Content::Link(_) | Content::Large { .. }) => return false,
-        None => Vec::new(),
-    };
-    let plain = |value: &str| !value.contains(['/', ':', '\\']);
-    let harmless = |setting: &repository::GitSetting| {
-        let names = match setting.section.as_str() {
-            "branch" => &["merge", "rebase", "description", "remote", "pushremote"][..],
-            "core" => &[
-                "repositoryformatversion",
-                "filemode",
-                "bare",
-                "logallrefupdates",
-                "ignorecase",
-                "precomposeunicode",
-                "symlinks",
-            ],
-            _ => &[],
-        };
-        names.contains(&setting.name.as_str()) && (setting.name == "merge" || plain(&setting.value))
-    };
-    let config = (name == "config" || name == "config.worktree") && is_in_repository(path);
-    let now = config.then(|| repository::parse(bytes)).flatten();
-    now.is_some_and(|now| {
-        now.iter().all(|setting| before.contains(setting) || harmless(setting))
-            && before.iter().all(|setting| now.contains(setting) || harmless(setting))
-    })
-}
-
 /// Whether its repository, or the folder that held it, is still there.
 fn can_be_restored(path: &Path) -> bool {
+    // A further tree that was removed takes its pointer with it.
+    if path.ends_with("commondir") && !path.parent().is_some_and(is_folder) {
+        return false;
+    }
     match path.ancestors().skip(1).find(|above| above.ends_with(".git")) {
         Some(git) => is_folder(git),
         None => path.ancestors().skip(1).take(2).any(|above| above.symlink_metadata().is_ok()),
     }
-}
-
-fn is_folder(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
-}
-
-fn is_repository(path: &Path) -> bool {
-    path.join("HEAD").is_file() && is_folder(&path.join("objects"))
-}
-
-/// Reads files until they are too many bytes.
-struct Reader<'a> {
-    known: &'a Files,
-    files: Files,
-    left: u64,
-}
-
-impl Reader<'_> {
-    /// A path that was found by its name.
-    fn add_found(&mut self, path: &Path) {
-        match path.file_name().and_then(|name| name.to_str()) {
-            Some(".git") if is_folder(path) => self.add_repository(path, DEPTH),
-            Some(".git") => self.add_pointer(path),
-            // Their stores are large.
-            Some(".hg" | ".jj" | ".svn" | ".bzr" | ".sl" | ".pijul" | ".cargo" | ".yarn")
-                if is_folder(path) =>
-            {
-                entries(&path.join("releases")).iter().for_each(|path| self.add(path));
-                for name in ["hgrc", "config", "config.toml", "repo/config.toml"] {
-                    self.add(&path.join(name));
-                }
-            }
-            // Installed packages.
-            Some("bundle") => {}
-            _ if is_folder(path) => self.add_tree(path, LEVELS),
-            _ => self.add(path),
-        }
-    }
-
-    /// A file that names the folder of the repository: of a further tree, or a submodule.
-    fn add_pointer(&mut self, path: &Path) {
-        self.add(path);
-        let text = fs::read_to_string(path).unwrap_or_default();
-        let Some(named) = text.trim().strip_prefix("gitdir:") else { return };
-        let own = path.with_file_name(named.trim());
-        self.add_repository(&own, 0);
-        if let Ok(common) = fs::read_to_string(own.join("commondir")) {
-            self.add_repository(&own.join(common.trim()), DEPTH);
-        }
-    }
-
-    fn add_tree(&mut self, folder: &Path, levels: usize) {
-        for path in entries(folder) {
-            if self.files.len() >= MOST_FILES {
-                return;
-            }
-            if is_folder(&path) {
-                if levels > 0 {
-                    self.add_tree(&path, levels - 1);
-                }
-            } else {
-                self.add(&path);
-            }
-        }
-    }
-
-    fn add_repository(&mut self, git: &Path, depth: usize) {
-        let git = &git.canonicalize().unwrap_or_else(|_| git.to_owned());
-        // A folder is in none of them, a link in its place is.
-        for name in ["config", "config.worktree", "hooks", "info", "modules"] {
-            self.add(&git.join(name));
-        }
-        entries(&git.join("hooks")).iter().for_each(|path| self.add(path));
-        if is_folder(&git.join("info")) {
-            self.add(&git.join("info/attributes"));
-        }
-        for tree in entries(&git.join("worktrees")) {
-            self.add(&tree.join("config.worktree"));
-        }
-        let mut folders = if depth > 0 { entries(&git.join("modules")) } else { Vec::new() };
-        folders.retain(|path| is_folder(path));
-        for module in folders {
-            // A name with a slash has a folder of its own: `modules/libs/x`.
-            if is_folder(&module.join("objects")) {
-                self.add_repository(&module, depth - 1);
-            } else {
-                let inner = entries(&module).into_iter().filter(|path| is_folder(path));
-                inner.for_each(|path| self.add_repository(&path, depth - 1));
-            }
-        }
-    }
-
-    fn add_known(&mut self, path: &Path) {
-        if !self.files.contains_key(path) {
-            self.add(path);
-        }
-    }
-
-    fn add(&mut self, path: &Path) {
-        let Ok(meta) = path.symlink_metadata() else { return };
-        let changed = i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec());
-        let stamp = (meta.ino(), meta.len(), changed);
-        let known = self
-            .known
-            .get(path)
-            .filter(|known| known.stamp == stamp && !is_recent(changed, known.read_at));
-        let read_at = SystemTime::now();
-        let file = known.cloned().or_else(|| {
-            let content = self.read(path, &meta)?;
-            Some(KnownFile { content, stamp, read_at })
-        });
-        if let Some(file) = file {
-            if matches!(file.content, Content::File { .. }) {
-                self.left = self.left.saturating_sub(meta.len());
-            }
-            self.files.insert(path.to_owned(), file);
-        }
-    }
-
-    fn read(&self, path: &Path, meta: &fs::Metadata) -> Option<Content> {
-        match meta.file_type() {
-            kind if kind.is_symlink() => fs::read_link(path).ok().map(Content::Link),
-            kind if kind.is_file() && meta.len() <= self.left => fs::read(path).ok().map(|bytes| {
-                Content::File { bytes: bytes.into(), mode: meta.permissions().mode() & 0o7777 }
-            }),
-            kind if kind.is_dir() => None,
-            _ => Some(Content::Large { len: meta.len(), changed: meta.ctime() }),
-        }
-    }
-}
-
-/// The entries of a folder, not of one that a link leads to.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    if !is_folder(folder) {
-        return Vec::new();
-    }
-    let found = fs::read_dir(folder).into_iter().flatten().flatten();
-    found.map(|entry| entry.path()).collect()
 }
 
 /// Never through a link: what it leads to does not belong to the repository.

@@ -139,7 +139,14 @@ impl WorkspaceRules {
         self.guarded_names = None;
         let gone = self.folders.remove(path);
         self.entries -= gone.as_ref().map_or(0, |folder| folder.entries);
-        if self.folders.len() >= FOLDERS_MOST || self.entries >= ENTRIES_MOST {
+        // A folder that is known is seen whole, whatever was added elsewhere, the root in any case.
+        let most = match gone {
+            _ if path == self.root => usize::MAX,
+            Some(_) => ENTRIES_MOST,
+            None if self.folders.len() >= FOLDERS_MOST => 0,
+            None => ENTRIES_MOST.saturating_sub(self.entries),
+        };
+        if most == 0 {
             self.is_complete = false;
             return Vec::new();
         }
@@ -158,17 +165,18 @@ impl WorkspaceRules {
         };
         let name = path.file_name().and_then(|name| name.to_str());
         for entry in entries.flatten() {
-            folder.entries += 1;
-            if self.entries + folder.entries > ENTRIES_MOST {
+            if folder.entries >= most {
                 self.is_complete = false;
                 break;
             }
+            folder.entries += 1;
             scan_entry(&entry, name, &mut folder);
         }
         // The insides of a repository: only its settings may hold credentials.
         let is_repository = |name: &str| folder.subfolders.iter().any(|path| path.ends_with(name));
         if is_repository("objects") && is_repository("refs") && path.join("HEAD").is_file() {
             folder.subfolders.clear();
+            folder.guarded.push(path.to_owned());
         }
         self.entries += folder.entries;
         let known = |below: &&PathBuf| !self.folders.contains_key(*below);
@@ -248,6 +256,27 @@ mod tests {
         assert!(workspace.refresh());
         assert_eq!(workspace.closed_paths().count(), 1);
         assert!(workspace.is_complete);
+    }
+
+    #[test]
+    fn a_folder_that_is_known_is_seen_whole_however_much_a_step_adds_elsewhere() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        fs::create_dir(root.join("web")).unwrap();
+        let mut workspace = WorkspaceRules::new(root.clone());
+        workspace.refresh();
+        for n in 0..FOLDERS_MOST {
+            fs::create_dir(root.join(format!("a{n}"))).unwrap();
+        }
+        workspace.refresh();
+        // As if these held all the entries that are looked through.
+        workspace.entries += ENTRIES_MOST;
+        for name in [".envrc", "web/.envrc"] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        workspace.refresh();
+        let found = workspace.guarded_names();
+        assert_eq!(found.files.len(), 2, "{:?}", found.files);
     }
 
     #[test]

@@ -234,3 +234,24 @@ async fn git_works_below_a_link_and_with_a_separate_git_folder() {
     wall.script("echo evil > $(git rev-parse --git-dir)/hooks/pre-push").await;
     assert!(!elsewhere.join("hooks/pre-push").exists());
 }
+
+/// A build may have put it there, under the name of a program that git starts.
+#[tokio::test]
+async fn no_program_of_the_project_runs_with_credentials_because_of_its_name() {
+    let Some(mut wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    let (key, bin) = (wall.home(".ssh/id_ed25519"), root.join(".venv/bin"));
+    wall.write(&key, "SECRET");
+    let steals = format!("#!/bin/sh\ncat {} > {}/stolen\n", key.display(), root.display());
+    for name in ["ssh", "own-tool"] {
+        wall.write(&bin.join(name), &steals);
+    }
+    wall.set_path(&[&bin]);
+    wall.git(&root, &["remote", "add", "origin", "ssh://127.0.0.1:1/x"]);
+    wall.run(&["git", "push", "origin", "HEAD"]).await;
+    assert!(!root.join("stolen").exists());
+    // Other steps find it, without the key.
+    wall.script("own-tool 2>/dev/null").await;
+    assert_eq!(fs::read_to_string(root.join("stolen")).unwrap(), "");
+}

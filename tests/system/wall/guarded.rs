@@ -67,6 +67,7 @@ async fn files_of_builds_are_put_back_where_a_rule_runs_builds_and_honest_work_s
 const FOLLOWED: &[&str] = &[
     ".git/hooks/pre-push",
     ".git/info/attributes",
+    ".git/commondir",
     ".vscode/tasks.json",
     ".envrc",
     "AGENTS.md",

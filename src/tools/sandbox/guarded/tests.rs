@@ -1,5 +1,7 @@
 //! Files that steps change without being asked for it.
 
+use std::collections::BTreeMap;
+
 use super::super::built::LayerCache;
 use super::*;
 
@@ -36,16 +38,24 @@ fn contents(root: &Path) -> BTreeMap<PathBuf, Content> {
     files.into_iter().map(|(path, file)| (path, file.content)).collect()
 }
 
+const SETTINGS: &str = "[core]\nhooksPath = tools/hooks\n[include]\npath = ../tools/settings\n";
+
 fn repository() -> (tempfile::TempDir, PathBuf) {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().canonicalize().unwrap();
-    for folder in
-        [".git/hooks", ".git/info", ".git/modules/lib/objects", ".git/modules/a/b/objects"]
-    {
+    for folder in [
+        ".git/hooks",
+        ".git/info",
+        ".git/modules/lib/objects",
+        ".git/modules/a/b/objects",
+        ".git/modules/far/a/b/c/objects",
+        "tools/hooks",
+    ] {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
     for (name, text) in [
-        (".git/config", "[core]\n"),
+        (".git/config", SETTINGS),
+        ("tools/settings", "[core]\n"),
         (".git/hooks/pre-commit", "#!/bin/sh\n"),
         (".git/modules/lib/config", "[core]\n"),
         (".git/modules/a/b/config", "[core]\n"),
@@ -58,7 +68,7 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn every_change_of_settings_and_hooks_is_put_back_and_named() {
     type Change = fn(&Path);
-    let changes: [(&str, Change); 9] = [
+    let changes: [(&str, Change); 13] = [
         (".git/hooks/pre-push", |root| fs::write(root.join(".git/hooks/pre-push"), "x").unwrap()),
         (".git/hooks/pre-commit", |root| {
             fs::write(root.join(".git/hooks/pre-commit"), "x").unwrap()
@@ -81,6 +91,19 @@ fn every_change_of_settings_and_hooks_is_put_back_and_named() {
             fs::create_dir(root.join(".git/modules/a/b/hooks")).unwrap();
             fs::write(root.join(".git/modules/a/b/hooks/x"), "x").unwrap();
         }),
+        (".git/commondir", |root| {
+            fs::write(root.join(".git/commondir"), "../evil\n").unwrap();
+        }),
+        (".git/modules/far/a/b/c/hooks/x", |root| {
+            fs::create_dir(root.join(".git/modules/far/a/b/c/hooks")).unwrap();
+            fs::write(root.join(".git/modules/far/a/b/c/hooks/x"), "x").unwrap();
+        }),
+        ("tools/hooks/pre-push", |root| {
+            fs::write(root.join("tools/hooks/pre-push"), "x").unwrap();
+            fs::write(root.join("tools/hooks/readme"), "x").unwrap();
+            fs::remove_file(root.join("tools/hooks/readme")).unwrap();
+        }),
+        ("tools/settings", |root| fs::write(root.join("tools/settings"), "x").unwrap()),
         (".git/config", |root| {
             fs::write(root.join("evil"), "x").unwrap();
             fs::remove_file(root.join(".git/config")).unwrap();
@@ -108,6 +131,16 @@ fn a_folder_of_hooks_that_became_a_link_is_a_folder_again() {
     assert_eq!(guarded.names(), [".git/hooks", ".git/hooks/pre-commit"]);
     assert!(is_folder(&root.join(".git/hooks")) && root.join("evil/pre-push").exists());
     assert!(!root.join(".git/hooks/pre-push").exists());
+}
+
+#[test]
+fn a_repository_that_became_a_link_to_a_copy_is_a_folder_again() {
+    let (_temp, root) = repository();
+    let guarded = begin(&root);
+    fs::rename(root.join(".git/modules/a"), root.join("evil")).unwrap();
+    symlink("../../evil", root.join(".git/modules/a")).unwrap();
+    assert_eq!(guarded.names(), [".git/modules/a", ".git/modules/a/b/config"]);
+    assert!(is_folder(&root.join(".git/modules/a/b")));
 }
 
 #[test]
@@ -198,7 +231,8 @@ fn what_the_question_named_and_what_git_brings_or_notes_stays() {
     for name in ["AGENTS.md", ".vscode/tasks.json"] {
         fs::write(root.join(name), "new").unwrap();
     }
-    let branch = "[core]\n[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+    let branch = "[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+    let branch = format!("{SETTINGS}{branch}");
     fs::write(root.join(".git/config"), branch).unwrap();
     assert_eq!(guarded.names(), [""; 0]);
     fs::write(root.join(".envrc"), "new").unwrap();
@@ -218,6 +252,21 @@ fn a_linked_tree_guards_the_repository_that_it_belongs_to() {
     fs::write(own.join("commondir"), "../..\n").unwrap();
     let pointer = format!("gitdir: {}\n", own.display());
     fs::write(root.join("side/.git"), pointer).unwrap();
+    for config in ["config", "hooks/x"] {
+        let guarded = begin(&root);
+        fs::remove_file(own.join("commondir")).unwrap();
+        fs::create_dir_all(own.join("hooks")).unwrap();
+        fs::write(own.join(config), "x").unwrap();
+        let planted = format!(".git/worktrees/side/{config}");
+        assert_eq!(guarded.names(), [".git/worktrees/side/commondir", &planted]);
+    }
+    let guarded = begin(&root);
+    fs::create_dir_all(root.join(".git/worktrees/new")).unwrap();
+    fs::write(root.join(".git/worktrees/new/commondir"), "../..\n").unwrap();
+    fs::remove_dir_all(&own).unwrap();
+    assert_eq!(guarded.names(), [""; 0], "made and removed by git");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("commondir"), "../..\n").unwrap();
     let guarded = begin(&root.join("side"));
     fs::write(root.join(".git/hooks/pre-push"), "x").unwrap();
     let done = guarded.put_back(&GuardedFiles::Followed);
@@ -337,5 +386,87 @@ fn a_change_of_mode_alone_is_put_back_without_a_question() {
     for name in [".git/hooks/pre-commit", ".envrc"] {
         let mode = fs::metadata(root.join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o111, 0, "{name}");
+    }
+}
+
+#[test]
+fn however_much_a_step_adds_to_a_folder_all_of_it_is_put_back() {
+    let (_temp, root) = repository();
+    fs::create_dir(root.join(".vscode")).unwrap();
+    let guarded = begin(&root);
+    for at in 0..=MOST_FILES {
+        fs::write(root.join(format!(".vscode/{at}")), "x").unwrap();
+        fs::write(root.join(format!(".git/hooks/{at}")), "x").unwrap();
+    }
+    assert_eq!(guarded.names().len(), 2 * (MOST_FILES + 1));
+    // What was too much before is not known, and stays.
+    for at in 0..MOST_FILES {
+        fs::write(root.join(format!(".vscode/{at}")), "x").unwrap();
+    }
+    let guarded = begin(&root);
+    fs::write(root.join(".vscode/more"), "x").unwrap();
+    fs::remove_file(root.join(".vscode/0")).unwrap();
+    assert_eq!(guarded.names(), [".vscode/0"]);
+    assert_eq!(fs::read_dir(root.join(".vscode")).unwrap().count(), MOST_FILES + 1);
+}
+
+#[test]
+fn a_folder_that_becomes_a_repository_with_settings_that_start_something_is_none_again() {
+    let plant = |root: &Path, config: &str| {
+        for folder in ["src/objects", "src/refs", "src/hooks"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("src/HEAD"), "ref: refs/heads/x\n").unwrap();
+        fs::write(root.join("src/config"), config).unwrap();
+    };
+    let evil = "[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = ./evil\n";
+    for (config, expected) in [(evil, &["src/HEAD"][..]), ("[core]\n\tbare = true\n", &[])] {
+        let (_temp, root) = repository();
+        fs::create_dir_all(root.join("src/hooks")).unwrap();
+        fs::write(root.join("src/hooks/use.ts"), "own").unwrap();
+        let guarded = begin(&root);
+        plant(&root, config);
+        assert_eq!(guarded.names(), expected);
+        assert!(root.join("src/hooks/use.ts").exists(), "what was there is the project's");
+        plant(&root, "[core]\n");
+        let guarded = begin(&root);
+        fs::write(root.join("src/hooks/post-receive"), "x").unwrap();
+        assert_eq!(guarded.names(), ["src/hooks/post-receive"]);
+    }
+}
+
+#[test]
+fn settings_that_a_step_names_make_no_file_of_the_project_a_hook() {
+    let (_temp, root) = repository();
+    fs::write(root.join("pre-commit"), "own").unwrap();
+    let guarded = begin(&root);
+    fs::write(root.join(".git/config"), "[core]\nhooksPath = .\n").unwrap();
+    assert_eq!(guarded.names(), [".git/config"]);
+    assert!(root.join("pre-commit").exists());
+}
+
+#[test]
+fn a_repository_that_a_build_fetched_keeps_where_it_came_from() {
+    let config = |url: &str| {
+        format!(
+            "[remote \"origin\"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+        )
+    };
+    for (url, stays) in [
+        ("https://example.com/x.git", true),
+        ("git@example.com:x.git", true),
+        ("ext::sh -c evil", false),
+        ("https::evil", false),
+        ("/elsewhere/x", false),
+    ] {
+        let (_temp, root) = repository();
+        let guarded = begin(&root);
+        fs::create_dir_all(root.join("build/x/.git")).unwrap();
+        fs::write(root.join("build/x/.git/config"), config(url)).unwrap();
+        assert_eq!(guarded.names().is_empty(), stays, "{url}");
+        // In one that was there it says where a push goes.
+        let guarded = begin(&root);
+        fs::write(root.join(".git/config"), config(url)).unwrap();
+        assert_eq!(guarded.names(), [".git/config"], "{url}");
     }
 }
