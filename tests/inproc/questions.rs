@@ -79,7 +79,7 @@ fn step_question(name: &str) -> Option<StepQuestion> {
         "inside" => of_step(test(), inside()),
         "leaves" => of_step(
             StepAction::exec("git", &["push"]),
-            risk(&["git.push", "sandbox.work"], &[Effect::Network]),
+            risk(&["git.push", "sandbox.work"], &[Effect::Network, Effect::Send]),
         ),
         "grave" => of_step(StepAction::exec("rm", &["-r", "x"]), Risk { lifted: true, ..inside() }),
         "edit" => StepQuestion {

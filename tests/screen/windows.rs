@@ -35,7 +35,7 @@ fn takes_a_line(screen: &Screen, text: &str, count: usize) {
     wait_until(&format!("{count} of {text:?}"), is_read);
 }
 
-const QUESTION: &str = "Type the number of a choice.";
+const QUESTION: &str = "An empty line changes nothing.";
 
 /// What a choice that lasts says before it is confirmed.
 const AGAIN: &str = "again confirms it";
