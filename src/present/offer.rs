@@ -136,7 +136,8 @@ impl QuestionOffer {
             _ => QuestionKind::Step,
         };
         let inside = stays_inside(asked) && kind != QuestionKind::Denied;
-        let (shell, denied) = (kind == QuestionKind::Shell, kind == QuestionKind::Denied);
+        let shell = kind == QuestionKind::Shell;
+        let denied = kind == QuestionKind::Denied;
         let rules = lasts && !shell && kind != QuestionKind::Change;
         // Each choice, and whether it is offered here.
         let choices = [

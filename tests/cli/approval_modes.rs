@@ -123,7 +123,8 @@ fn on_a_machine_that_is_thrown_away_every_step_runs_that_no_rule_of_the_user_ref
     let own = bench.path("own-tool");
     fs::write(&own, "#!/bin/sh\necho made > \"$1\"\n").unwrap();
     fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
-    let (own, out) = (own.to_str().unwrap(), bench.path("out"));
+    let own = own.to_str().unwrap();
+    let out = bench.path("out");
     fs::create_dir(&out).unwrap();
     let at = |name: &str| out.join(name).display().to_string();
     // More steps than a turn without the sandbox has elsewhere.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Walks a made-up home from within an approved step, as this user and, where this is root, as
-# `nobody`: every place of the tables of tests/system/wall.rs is read and written, and what was
-# reached is counted. Only files below a new temporary folder are touched. Run by hand:
+# the user `nobody`: tries to read and write every place that tests/system/wall.rs lists, and counts
+# what it reached. Only files below a new temporary folder are touched. Run by hand:
 #
 #   tests/real/wall.sh        AVOCET=target/debug/avocet  MODES="work read off"
 set -euo pipefail
@@ -48,7 +48,7 @@ walk() { # FOLDER MODE
 END
     (cd "$work" && env -i HOME="$home" AVOCET_HOME="$at/avocet" TMPDIR="$at/tmp" PATH=/usr/bin:/bin \
         "$avocet" --trust "$work" --model "scripted:$at/replies" -p go --approve-steps) > "$at/log" 2>&1 ||
-        true # What was put back is asked about, and nobody answers.
+        true # The question about what was put back gets no answer, which is a failure.
     grep -qx 'done' "$work/reached" || { cat "$at/log" >&2; return 1; }
     local all=$((${#secrets[@]} * 2 + ${#later[@]})) steers=0
     for name in hooks/pre-push commondir info/attributes; do

@@ -424,7 +424,8 @@ fn read_output(mut reader: Box<dyn Read + Send>, seen: Shared, keyboard: Keyboar
 
 /// Whether the last frame that began has not ended yet; `before` is what was read until then.
 fn is_drawing(seen: &ScreenOutput, before: usize) -> bool {
-    let (begin, end) = (b"\x1b[?2026h", b"\x1b[?2026l");
+    let begin = b"\x1b[?2026h";
+    let end = b"\x1b[?2026l";
     // A mark may be cut between two reads.
     let read = seen.raw.get(before.saturating_sub(begin.len() - 1)..).unwrap_or_default();
     read.windows(begin.len())

@@ -55,8 +55,7 @@ impl SubstitutionContext<'_> {
 
     fn answer(&self, words: &[ShellWord], made: &[Substituted]) -> Option<String> {
         let Self { scene, folder, variables } = *self;
-        let (shows, compares) = (false, false);
-        let expander = Expander { scene, folder, variables, made, shows, compares };
+        let expander = Expander { scene, folder, variables, made, shows: false, compares: false };
         let mut texts = Vec::new();
         for word in words {
             let known = expander.expand(word)?;

@@ -160,7 +160,8 @@ fn a_step_with_too_many_words_is_refused_before_one_of_them_is_looked_at() {
         assert!(resolved < 10, "{program}: {resolved}");
     }
     // What is taken costs as much as it is long.
-    let (few, many) = (judged("cat", 500).2, judged("cat", 4_000).2);
+    let few = judged("cat", 500).2;
+    let many = judged("cat", 4_000).2;
     assert!(many <= 8 * few, "{few} {many}");
     assert_eq!(judged("cat", 4_000).0, Tier::L0);
 }

@@ -122,8 +122,8 @@ const BUILDS: &[&str] = &[
 ];
 
 /// An editor for the terminal would wait for keys until the time limit. Instead, a program accepts the
-/// text, so `git rebase --continue` keeps its message, and another refuses a list of commits that
-/// nobody has seen. Both are settings of git: `-c` overrides them.
+/// text, so `git rebase --continue` keeps its message, and another refuses a list of commits to
+/// rebase, which would be taken unread. Both are settings of git: `-c` overrides them.
 const NO_EDITOR: &[(&str, &str)] = &[
     ("VISUAL", "true"),
     ("EDITOR", "true"),

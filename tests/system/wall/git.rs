@@ -241,7 +241,8 @@ async fn no_program_of_the_project_runs_with_credentials_because_of_its_name() {
     let Some(mut wall) = Wall::new() else { return skip(Reason::NoSandbox) };
     wall.identity();
     let root = wall.repository("code/shop");
-    let (key, bin) = (wall.home(".ssh/id_ed25519"), root.join(".venv/bin"));
+    let key = wall.home(".ssh/id_ed25519");
+    let bin = root.join(".venv/bin");
     wall.write(&key, "SECRET");
     let steals = format!("#!/bin/sh\ncat {} > {}/stolen\n", key.display(), root.display());
     for name in ["ssh", "own-tool"] {

@@ -208,7 +208,8 @@ pub(super) fn marked_pids(mark: &str) -> (Vec<i32>, usize) {
 pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
-    let (mut may_fork, mut held) = (BTreeSet::from([leader]), BTreeSet::new());
+    let mut may_fork = BTreeSet::from([leader]);
+    let mut held = BTreeSet::new();
     let mut clean = 0;
     let began = Instant::now();
     while began.elapsed() < HOLD_TIME && clean < 2 {

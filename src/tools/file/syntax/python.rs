@@ -51,7 +51,8 @@ impl PythonReader<'_> {
             return Ok(());
         }
         self.indent(column)?;
-        let (from, line) = (self.at, self.line);
+        let from = self.at;
+        let line = self.line;
         let (last, has_colon) = self.tokens()?;
         let statement = self.bytes.get(from..).unwrap_or_default();
         let begins_with = |word: &str| {
@@ -68,7 +69,8 @@ impl PythonReader<'_> {
     /// Reads the tokens of a logical line. Returns their last byte, and whether there is a colon
     /// outside of brackets.
     fn tokens(&mut self) -> Result<(u8, bool), LineFault> {
-        let (mut last, mut has_colon) = (b' ', false);
+        let mut last = b' ';
+        let mut has_colon = false;
         let mut brackets: Vec<(u8, usize)> = Vec::new();
         while let Some(byte) = self.take() {
             match byte {
@@ -98,7 +100,8 @@ impl PythonReader<'_> {
 
     /// The rest of a string, whose first quote was taken.
     fn string(&mut self, quote: u8) -> ReadResult {
-        let (line, quotes) = (self.line, [quote, quote]);
+        let line = self.line;
+        let quotes = [quote, quote];
         let is_format = self.has_format_prefix();
         let is_long = self.rest().starts_with(&quotes);
         if is_long {
@@ -129,7 +132,8 @@ impl PythonReader<'_> {
             return Ok(());
         }
         self.depth += 1;
-        let (mut depth, mut in_format) = (0_usize, false);
+        let mut depth = 0_usize;
+        let mut in_format = false;
         while let Some(byte) = self.take() {
             match byte {
                 b'}' if depth == 0 => break,
@@ -160,7 +164,8 @@ impl PythonReader<'_> {
     }
 
     fn indent(&mut self, column: (usize, usize)) -> ReadResult {
-        let (top, opener) = (self.indents.last().copied().unwrap_or_default(), self.opener.take());
+        let top = self.indents.last().copied().unwrap_or_default();
+        let opener = self.opener.take();
         match opener {
             Some(_) if column.0 > top.0 && column.1 > top.1 => {
                 self.indents.push(column);
@@ -184,7 +189,8 @@ impl PythonReader<'_> {
     }
 
     fn column(&mut self) -> (usize, usize) {
-        let (mut wide, mut narrow) = (0, 0);
+        let mut wide = 0;
+        let mut narrow = 0;
         loop {
             (wide, narrow) = match self.peek() {
                 Some(b' ') => (wide + 1, narrow + 1),
