@@ -212,7 +212,7 @@ impl<'a> HeadlessTurn<'a> {
             Event::Repairing { fault } => self.on_repair(fault),
             Event::Retrying { attempt, of, wait_ms, why } => {
                 let say = w::RETRYING.with("attempt", *attempt).with("of", *of);
-                stderr_line(say.with("wait", *wait_ms).with("why", why.clone()))
+                stderr_line(say.with("wait", wait_ms.div_ceil(1000)).with("why", why.clone()))
             }
             Event::StepStarted { step, .. } => {
                 self.after_reply(stderr_line(w::STEP.with("step", step.work.command_line())))
@@ -383,6 +383,8 @@ impl<'a> HeadlessTurn<'a> {
             }
             // The plan is the answer, and its question no limit's.
             Outcome::Declined if self.stop == Stop::Planned => vec![],
+            // That there is no user to answer the model was reported with the question.
+            Outcome::Declined if risk.rule == "ask" => vec![],
             Outcome::Declined => {
                 notice(about(w::STEP_DECLINED).with_hint(self.decline_hint(step, risk)))
             }

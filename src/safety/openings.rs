@@ -126,8 +126,10 @@ impl Needs {
         let runs_git = is_named("git gh glab hub git-lfs", &command.name);
         let hooks = runs_git.then(|| find_hooks(&command.args, &context.cwd, context.scene));
         let hooks = hooks.filter(|hooks| !hooks.names.is_empty());
-        // The question names the hooks, which start programs of the project as builds do.
-        self.hides_programs = hooks.is_none();
+        // What runs code of the project by its nature, and the hooks that the question names, find
+        // programs as builds do.
+        let is_trusted = self.system || !self.credentials.is_empty() || !self.variables.is_empty();
+        self.hides_programs = is_trusted && hooks.is_none() && !findings.has(Effect::Exec);
         // Hooks run code as a build does, and an agent that signs is reached by a socket.
         self.network |= hooks.is_some() || signing.is_some();
         if self.uses_credentials(&place.secret_variables) {

@@ -198,7 +198,8 @@ impl QuestionGuard {
         match key.code {
             KeyCode::Enter => decided.word_until = 0,
             KeyCode::Char(_) if !is_bound && now < decided.word_until => {
-                (decided.is_word, decided.word_until) = (true, now.saturating_add(QUIET));
+                decided.is_word = true;
+                decided.word_until = now.saturating_add(QUIET);
             }
             _ => self.decided = None,
         }

@@ -223,6 +223,18 @@ fn a_step_that_asks_is_declined_when_no_user_is_present() {
 }
 
 #[test]
+fn a_question_of_the_model_that_no_user_answers_needs_no_approval() {
+    let bench = TestDir::new();
+    let commands = json!([{ "tool": "ask", "input": { "question": "Which one?" } }]);
+    let ask = json!({ "type": "cmd", "message": "m", "data": { "commands": commands } });
+    let model = bench.script(&[&ask.to_string(), DONE]);
+    let output = bench.run(&["--model", &model, "-p", "go"]);
+    let said = err(&output);
+    assert!(said.contains("Which one?"), "{said}");
+    assert!(!said.contains("approval") && !said.contains("--approve-steps"), "{said}");
+}
+
+#[test]
 fn yes_approves_steps_that_ask() {
     let bench = TestDir::new();
     let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);

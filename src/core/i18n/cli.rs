@@ -50,7 +50,7 @@ words! { "cli":
     YES_TO_PIECES: "`-y`: shell commands of your templates run without asking, except high-risk ones. The model's steps still ask.", "`-y`：模板中的 shell 命令将直接运行，高风险命令除外。模型提出的步骤仍会询问。";
     SCRIPT_ASKS: "its permissions require your approval", "其权限设置要求由你批准";
     NO_REASON: "no reason given", "没有给出原因";
-    RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
+    RETRYING: "Trying again in {wait} s ({attempt} of {of}): {why}", "{wait} 秒后重试（第 {attempt} 次，共 {of} 次）：{why}";
     PAUSED_LOOP_HINT: "On the full screen you can tell the model what to do instead.", "在全屏界面中可以告诉模型改做什么。";
     PAUSED_HINT: "Continuing needs the full screen: run it there, or raise the limit (for steps, `--max-steps` or `safety.max_auto_steps_per_turn`).", "没有界面时无法确认继续。请在全屏界面中运行，或调高相应的限制（步数为 `--max-steps` 或 `safety.max_auto_steps_per_turn`）。";
 

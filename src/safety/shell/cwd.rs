@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::{PathKind, PolicyContext, paths};
 use super::ast::Joint;
 
 /// Where the next command may run.
@@ -41,6 +42,23 @@ impl Folders {
         }
     }
 
+    /// `cd` to a folder that may be worked in: whether it is there for certain.
+    pub fn enter(&mut self, to: &str, scene: PolicyContext<'_>) -> Option<bool> {
+        let target = |here: &Path| paths::normalize(&paths::absolute(to, here, &scene.place.home));
+        let mut is_there = true;
+        for folder in self.iter() {
+            let real = scene.world.resolve(&target(folder));
+            // What is there is another thing for each process.
+            let is_of_process = ["/proc", "/dev"].iter().any(|place| real.starts_with(place));
+            if is_of_process || !scene.place.can_read(&real) {
+                return None;
+            }
+            is_there &= scene.world.kind(&real) == PathKind::Folder;
+        }
+        self.change_to(target);
+        Some(is_there)
+    }
+
     /// The only folder it can be.
     pub fn only(&self) -> Option<&Path> {
         match self.current.as_slice() {
@@ -73,7 +91,7 @@ impl Folders {
     }
 
     /// Moves on to where `step` leads from here.
-    pub fn change_to(&mut self, step: impl Fn(&Path) -> PathBuf) {
+    fn change_to(&mut self, step: impl Fn(&Path) -> PathBuf) {
         let there: Vec<PathBuf> = self.current.iter().map(|here| step(here)).collect();
         for folder in &there {
             if !self.all.contains(folder) {

@@ -70,14 +70,20 @@ pub struct Substituted {
     pub name: String,
 }
 
-/// What words are expanded by.
+/// Where words are expanded.
 #[derive(Clone, Copy)]
-pub struct Expander<'a> {
+pub struct ExpansionContext<'a> {
     pub scene: PolicyContext<'a>,
     /// The folder of the command, where it can be only one.
     pub folder: Option<&'a Path>,
     /// Those that the line itself has set.
     pub variables: &'a ShellVariables,
+}
+
+/// What words are expanded by.
+#[derive(Clone, Copy)]
+pub struct Expander<'a> {
+    pub context: ExpansionContext<'a>,
     /// What the substitutions of the words become.
     pub made: &'a [Substituted],
     /// Whether the shell itself takes the words, and only shows or compares them.
@@ -162,7 +168,7 @@ impl Expander<'_> {
     fn below_home(&self, text: &str) -> Option<String> {
         let rest = text.strip_prefix('~')?;
         let known = rest.is_empty() || rest.starts_with('/');
-        known.then(|| plain_path(&self.scene.place.home)).flatten().map(|home| home + rest)
+        known.then(|| plain_path(&self.context.scene.place.home)).flatten().map(|home| home + rest)
     }
 
     fn fill_variables(&self, word: &ShellWord) -> Option<KnownWord> {
@@ -200,12 +206,12 @@ impl Expander<'_> {
         let is_whole = written == format!("${name}") || written == format!("${{{name}}}");
         match name {
             _ if !is_whole => None,
-            name if self.variables.is_made(name) => self.shown_later(name, variable),
-            name if self.variables.has(name) => {
-                Some((self.variables.value_of(name, variable)?, None))
+            name if self.context.variables.is_made(name) => self.shown_later(name, variable),
+            name if self.context.variables.has(name) => {
+                Some((self.context.variables.value_of(name, variable)?, None))
             }
-            "HOME" => Some((plain_path(&self.scene.place.home)?, None)),
-            "PWD" => Some((plain_path(self.folder?)?, None)),
+            "HOME" => Some((plain_path(&self.context.scene.place.home)?, None)),
+            "PWD" => Some((plain_path(self.context.folder?)?, None)),
             "?" if self.shows => Some(("0".to_owned(), kept)),
             name if self.shows && SHOWN.contains(&name) => Some((written.to_owned(), kept)),
             _ => None,
@@ -234,7 +240,7 @@ impl Expander<'_> {
         if pattern.contains('[') && !has_plain_lists(pattern) {
             return None;
         }
-        let folder = self.folder?;
+        let folder = self.context.folder?;
         let (text, root) = match pattern.strip_prefix('/') {
             Some(_) => ("/".to_owned(), PathBuf::from("/")),
             None => (String::new(), folder.to_owned()),
@@ -254,7 +260,7 @@ impl Expander<'_> {
                     path.push(part);
                 });
                 found.retain(|(_, path)| {
-                    !searched || self.scene.world.kind(path) != PathKind::Missing
+                    !searched || self.context.scene.world.kind(path) != PathKind::Missing
                 });
             }
             found.iter_mut().for_each(|(text, _)| text.push_str(end));
@@ -275,11 +281,11 @@ impl Expander<'_> {
         if part.starts_with('.') {
             return None;
         }
-        let world = self.scene.world;
+        let world = self.context.scene.world;
         let mut found = Vec::new();
         for (text, folder) in folders {
             let real = world.resolve(folder);
-            if !self.scene.place.can_read(&real) {
+            if !self.context.scene.place.can_read(&real) {
                 return None;
             }
             let entries = world.entries(&real, MOST_ENTRIES + 1);

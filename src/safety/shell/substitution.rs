@@ -3,21 +3,12 @@
 
 use std::path::Path;
 
+use super::super::PathKind;
 use super::super::warning::Warning;
-use super::super::{PathKind, PolicyContext};
 use super::ast::{RedirectKind, ShellWord};
-use super::expand::{Expander, KnownWord, Substituted};
+use super::expand::{Expander, ExpansionContext, KnownWord, Substituted};
 use super::parser::parse;
 use super::runner::is_of_shell;
-use super::variables::ShellVariables;
-
-/// Where a substitution runs.
-#[derive(Clone, Copy)]
-pub struct SubstitutionContext<'a> {
-    pub scene: PolicyContext<'a>,
-    pub folder: Option<&'a Path>,
-    pub variables: &'a ShellVariables,
-}
 
 /// Most numbers that `seq` may print.
 const MOST_NUMBERS: u32 = 200;
@@ -27,7 +18,7 @@ pub fn inside(written: &str) -> Option<&str> {
     written.strip_prefix("$(").filter(|rest| !rest.starts_with('('))?.strip_suffix(')')
 }
 
-impl SubstitutionContext<'_> {
+impl ExpansionContext<'_> {
     /// What a command prints, where that is known; a command may be inside another:
     /// `$(dirname $(which x))`.
     pub fn evaluate(&self, line: &str) -> Option<String> {
@@ -54,8 +45,7 @@ impl SubstitutionContext<'_> {
     }
 
     fn answer(&self, words: &[ShellWord], made: &[Substituted]) -> Option<String> {
-        let Self { scene, folder, variables } = *self;
-        let expander = Expander { scene, folder, variables, made, shows: false, compares: false };
+        let expander = Expander { context: *self, made, shows: false, compares: false };
         let mut texts = Vec::new();
         for word in words {
             let known = expander.expand(word)?;
@@ -64,7 +54,7 @@ impl SubstitutionContext<'_> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let path = |path: &Path| path.to_str().map(str::to_owned);
         match texts.as_slice() {
-            ["pwd"] => path(folder?),
+            ["pwd"] => path(self.folder?),
             ["git", "rev-parse", "--show-toplevel"] => path(self.repository()?),
             ["which", name] => self.program(name),
             ["command", "-v", name] if !is_of_shell(name) => self.program(name),

@@ -1,7 +1,7 @@
 //! The variables that a line itself gives a value, as far as the value is known.
 
 use super::super::wrappers;
-use super::ast::VariableUse;
+use super::ast::{ShellWord, VariableUse};
 
 /// Those of a line. What is known of them is filled in before the shell sees the line, and never
 /// set there.
@@ -31,6 +31,13 @@ impl ShellVariables {
 
     pub fn is_made(&self, name: &str) -> bool {
         self.made.iter().any(|other| other == name)
+    }
+
+    /// Whether a word is made of a variable of the line.
+    pub fn are_in(&self, word: &ShellWord) -> bool {
+        let name =
+            |written: &str| written.trim_start_matches('$').trim_matches(['{', '}']).to_owned();
+        word.variables.iter().any(|variable| self.has(&name(&variable.written)))
     }
 
     /// Whether the line sets this one at all.

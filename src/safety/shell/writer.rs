@@ -5,18 +5,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::{PathKind, PolicyContext, paths};
+use super::super::{PolicyContext, paths};
 use super::ast::{ForLoop, InputText, Joint, Redirect, Set, ShellWord, Simple, Trait};
 use super::condition::read_condition;
 use super::cwd::Folders;
-use super::expand::{Expander, KnownWord, Substituted};
+use super::expand::{Expander, ExpansionContext, KnownWord, Substituted};
 use super::gaps::{Token, read_tokens};
 use super::parser::parse;
 use super::plain::{PlainCommand, PlainLine, PlainPart, ends_form};
 use super::runner::{
     Runner, exported, is_read, is_showing, only_shows_unknown, who_runs, written_sets,
 };
-use super::substitution::{SubstitutionContext, inside};
+use super::substitution::inside;
 use super::variables::{ShellVariables, is_free_name, made_name};
 use super::xargs;
 use avocet_core::text::quote_literal;
@@ -302,8 +302,12 @@ impl<'a> PlainWriter<'a> {
     fn expander<'e>(&'e self, name: &str, made: &'e [Substituted]) -> Expander<'e> {
         let shows = is_showing(name) || name == "exit";
         let compares = ["test", "[", "[[", "exit"].contains(&name);
-        let (scene, folder, variables) = (self.scene, self.folders.only(), &self.variables);
-        Expander { scene, folder, variables, made, shows, compares }
+        Expander { context: self.expansion(), made, shows, compares }
+    }
+
+    fn expansion(&self) -> ExpansionContext<'_> {
+        let folder = self.folders.only();
+        ExpansionContext { scene: self.scene, folder, variables: &self.variables }
     }
 
     /// The substitutions of words, and those among them that the shell runs.
@@ -311,19 +315,20 @@ impl<'a> PlainWriter<'a> {
         &self,
         words: impl Iterator<Item = &'w ShellWord>,
     ) -> Option<(Vec<Substituted>, Vec<PlainLine>)> {
-        let (scene, folder) = (self.scene, self.folders.only());
-        let (mut made, mut lines): (Vec<Substituted>, Vec<PlainLine>) = (Vec::new(), Vec::new());
+        let mut made: Vec<Substituted> = Vec::new();
+        let mut lines = Vec::new();
         for written in words.flat_map(ShellWord::substitutions) {
             if made.iter().any(|one| one.written == written) {
                 continue;
             }
-            let (line, variables) = (inside(written)?, &self.variables);
-            let known = SubstitutionContext { scene, folder, variables }.evaluate(line);
+            let line = inside(written)?;
+            let known = self.expansion().evaluate(line);
             let name = lines.len().to_string();
             if known.is_none() {
-                let (folders, variables) = (Folders::new(folder?.to_owned()), variables.clone());
+                let folders = Folders::new(self.folders.only()?.to_owned());
+                let variables = self.variables.clone();
                 let shell = LineShell { level: self.shell.level + 1, ..self.shell };
-                let context = LineContext { scene, shell, folders, variables };
+                let context = LineContext { scene: self.scene, shell, folders, variables };
                 lines.push(read_within(line, context)?);
             }
             made.push(Substituted { written: written.to_owned(), known, name });
@@ -380,7 +385,7 @@ impl<'a> PlainWriter<'a> {
     fn write_command(&mut self, simple: &Simple, redirects: String, certain: bool) -> Option<()> {
         let (name, rest) = simple.words.split_first().filter(|(name, _)| {
             let is_made = name.has(Trait::Coded) || name.has(Trait::Substitution);
-            !is_made && !self.uses_own_variable(name)
+            !is_made && !self.variables.are_in(name)
         })?;
         if let Some(search) = xargs::as_search(&self.line, simple, &redirects) {
             // In place of the two and the sign between them.
@@ -540,13 +545,6 @@ impl<'a> PlainWriter<'a> {
         Some(())
     }
 
-    /// Whether a word is made of a variable of the line.
-    fn uses_own_variable(&self, word: &ShellWord) -> bool {
-        let name =
-            |written: &str| written.trim_start_matches('$').trim_matches(['{', '}']).to_owned();
-        word.variables.iter().any(|variable| self.variables.has(&name(&variable.written)))
-    }
-
     /// `[[ … ]]`, judged as a `test`.
     fn write_condition(&mut self, simple: &Simple, redirects: String) -> Option<()> {
         let (_, rest) = simple.words.split_first().filter(|_| simple.sets.is_empty())?;
@@ -576,20 +574,7 @@ impl<'a> PlainWriter<'a> {
         if to.is_empty() || to.starts_with('-') || self.repeated > 0 {
             return None;
         }
-        let home = &self.scene.place.home;
-        let target = |here: &Path| paths::normalize(&paths::absolute(to, here, home));
-        let world = self.scene.world;
-        let mut is_there = true;
-        for folder in self.folders.iter() {
-            let real = world.resolve(&target(folder));
-            // What is there is another thing for each process.
-            let is_of_process = ["/proc", "/dev"].iter().any(|place| real.starts_with(place));
-            if is_of_process || !self.scene.place.can_read(&real) {
-                return None;
-            }
-            is_there &= world.kind(&real) == PathKind::Folder;
-        }
-        self.folders.change_to(target);
+        let is_there = self.folders.enter(to, self.scene)?;
         let is_entered = certain && is_there;
         if is_entered {
             self.folders.settle();

@@ -17,7 +17,7 @@ use super::environment::{EnvironmentKind, Variables, hide_programs};
 use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
 use super::{Exec, bounds, format, git, helper, script};
 use avocet_core::i18n::{LocalizedText, exec as words};
-use avocet_core::protocol::{Effect, StepAction, Tier};
+use avocet_core::protocol::{StepAction, Tier};
 use avocet_safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
 
 /// Why a step did not start, and whose decision that is.
@@ -87,8 +87,12 @@ pub(super) async fn start(
     if Seal::from_request(start) != step.seal() {
         return Err(StepStartError::Changed(words::NOT_AS_JUDGED.into()));
     }
+    let mut variables = setup.environment.variables(care);
+    if launch.needs.hides_programs {
+        hide_programs(&mut variables, exec.sandbox.workspace());
+    }
     let mut plan = LaunchPlan {
-        variables: variables(exec, judged, care),
+        variables,
         args: args.iter().map(OsString::from).collect(),
         cwd: judged.cwd.clone(),
         path,
@@ -134,19 +138,6 @@ pub(super) async fn start(
         Err(_) => exec.steps.not_started(mark),
     }
     started
-}
-
-fn variables(exec: &Exec, judged: &Assessment, care: EnvironmentKind<'_>) -> Variables {
-    let mut variables = exec.setup.environment.variables(care);
-    let needs = &judged.launch.needs;
-    let is_trusted = needs.system || !needs.credentials.is_empty() || !needs.variables.is_empty();
-    // What runs code of the project by its nature, and the hooks that the question names, find
-    // programs as builds do.
-    let runs_code = judged.risk.effects.contains(&Effect::Exec);
-    if needs.hides_programs && is_trusted && !runs_code {
-        hide_programs(&mut variables, exec.sandbox.workspace());
-    }
-    variables
 }
 
 /// The file a step starts and the arguments it was judged with.
