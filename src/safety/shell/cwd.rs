@@ -91,7 +91,7 @@ impl Folders {
     }
 
     /// Moves on to where `step` leads from here.
-    fn change_to(&mut self, step: impl Fn(&Path) -> PathBuf) {
+    pub fn change_to(&mut self, step: impl Fn(&Path) -> PathBuf) {
         let there: Vec<PathBuf> = self.current.iter().map(|here| step(here)).collect();
         for folder in &there {
             if !self.all.contains(folder) {
