@@ -87,12 +87,8 @@ pub(super) async fn start(
     if Seal::from_request(start) != step.seal() {
         return Err(StepStartError::Changed(words::NOT_AS_JUDGED.into()));
     }
-    let mut variables = setup.environment.variables(care);
-    if launch.needs.hides_programs {
-        hide_programs(&mut variables, exec.sandbox.workspace());
-    }
     let mut plan = LaunchPlan {
-        variables,
+        variables: variables(exec, judged, care),
         args: args.iter().map(OsString::from).collect(),
         cwd: judged.cwd.clone(),
         path,
@@ -138,6 +134,14 @@ pub(super) async fn start(
         Err(_) => exec.steps.not_started(mark),
     }
     started
+}
+
+fn variables(exec: &Exec, judged: &Assessment, care: EnvironmentKind<'_>) -> Variables {
+    let mut variables = exec.setup.environment.variables(care);
+    if judged.launch.needs.hides_programs {
+        hide_programs(&mut variables, exec.sandbox.workspace());
+    }
+    variables
 }
 
 /// The file a step starts and the arguments it was judged with.
