@@ -370,42 +370,6 @@ async fn no_process_outlives_its_step_by_a_new_session_or_a_cleared_environment(
     }
 }
 
-/// Threads that compute until this is dropped, so that nothing else is run when it wants to.
-#[cfg(target_os = "linux")]
-struct BusyMachine(std::sync::Arc<std::sync::atomic::AtomicBool>);
-
-#[cfg(target_os = "linux")]
-impl BusyMachine {
-    fn new() -> BusyMachine {
-        let over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-        for _ in 0..8 * std::thread::available_parallelism().map_or(2, usize::from) {
-            let over = over.clone();
-            std::thread::spawn(move || while !over.load(std::sync::atomic::Ordering::Relaxed) {});
-        }
-        BusyMachine(over)
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for BusyMachine {
-    fn drop(&mut self) {
-        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn no_process_outlives_its_step_on_a_busy_machine() {
-    let _alone = ALONE.lock().await;
-    let _busy = BusyMachine::new();
-    for escape in ESCAPES {
-        let bench = ExecFixture::new();
-        let lines = format!("{escape}\nwhile ! test -s pid; do :; done; echo done");
-        bench.script(&lines, &[]).await;
-        assert!(is_gone(bench.pid("pid").await), "{escape}");
-    }
-}
-
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn concurrent_steps_each_end_only_their_own_processes() {
