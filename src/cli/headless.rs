@@ -179,7 +179,7 @@ impl<'a> HeadlessTurn<'a> {
         {
             *text = masked;
         }
-        json_with_text(&*shown, self.options.printer.lang)
+        Some(json_with_text(shown.to_value().ok()?, self.options.printer.lang))
     }
 
     pub fn on_event(&mut self, event: &Event) -> Vec<HeadlessEffect> {

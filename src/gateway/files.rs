@@ -56,9 +56,9 @@ impl ReceivedFiles {
 pub fn mask_event(event: Event, redactor: &Redactor) -> Event {
     match event {
         Event::Changes { .. } => {
-            let masked = serde_json::to_value(&event).and_then(|mut value| {
+            let masked = event.to_value().and_then(|mut value| {
                 redactor.mask_value(&mut value);
-                serde_json::from_value(value)
+                Event::from_json(&value.to_string())
             });
             // What cannot be masked is not shown.
             masked.unwrap_or(Event::Changes { session: Vec::new(), uncommitted: None })

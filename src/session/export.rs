@@ -50,7 +50,7 @@ impl Pages {
             ExportFormat::Md => markdown(event, self.lang),
             ExportFormat::Json => {
                 let comma = if is_first { "" } else { "," };
-                let json = serde_json::to_string_pretty(event).unwrap_or_default();
+                let json = format!("{:#}", event.to_value().unwrap_or_default());
                 // A JSON text contains no line breaks.
                 format!("{comma}\n  {}", json.replace('\n', "\n  "))
             }

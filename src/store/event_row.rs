@@ -109,7 +109,7 @@ impl EventRow {
             }
             other => other,
         };
-        let mut value = serde_json::to_value(event).ok()?;
+        let mut value = event.to_value().ok()?;
         redactor.mask_value(&mut value);
         let turn = match event {
             Event::TurnStarted { turn, .. } => Some(*turn),
@@ -164,7 +164,7 @@ fn next_numbers(event: &Event) -> (u64, u64) {
 
 /// The words of a saved event that the user may search for later.
 pub fn searchable_text_in(body: &str) -> String {
-    serde_json::from_str(body).map(|event| searchable_text(&event)).unwrap_or_default()
+    Event::from_json(body).map(|event| searchable_text(&event)).unwrap_or_default()
 }
 
 /// The words of an event that the user may search for later.

@@ -469,7 +469,7 @@ fn read_since(history: &str) -> Option<u64> {
 fn push_row(row: &Row<'_>, piece: &mut EventPage) -> Result<usize, StoreError> {
     let (seq, at) = (row.get(0)?, row.get(1)?);
     let text = row.get_ref(2)?.as_str().ok();
-    match text.and_then(|text| serde_json::from_str(text).ok()) {
+    match text.and_then(|text| Event::from_json(text).ok()) {
         Some(event) => piece.events.push(StoredEvent { seq, at, event }),
         None => piece.unreadable += 1,
     }

@@ -186,7 +186,7 @@ impl Database {
         let Some((id, body)) = began else { return Err(StoreError::NothingThere) };
         let by = match shown {
             Some(event) => {
-                let body = serde_json::to_string(event).unwrap_or_default();
+                let body = event.to_value().unwrap_or_default().to_string();
                 change.execute(
                     "INSERT INTO events(session, at, kind, body, undone) VALUES (?1, ?2, 'undo', ?3, 0)",
                     params![key, now(), body],
@@ -210,7 +210,7 @@ impl Database {
             insert_row(&change, key, row, &mut PendingParts::default())?;
         }
         change.commit()?;
-        Ok(match serde_json::from_str(&body) {
+        Ok(match Event::from_json(&body) {
             Ok(Event::TurnStarted { text, .. }) => Some(text),
             _ => None,
         })
@@ -301,7 +301,7 @@ fn insert_session(
     header: &SessionHeader,
     first: Option<&EventRow>,
 ) -> Result<i64, StoreError> {
-    let title = first.and_then(|row| match serde_json::from_str(&row.body) {
+    let title = first.and_then(|row| match Event::from_json(&row.body) {
         Ok(Event::TurnStarted { text, origin, .. }) => Some(event_row::title_of(&text, origin)),
         _ => None,
     });

@@ -394,10 +394,9 @@ pub fn find(key: &str) -> Option<Phrase> {
 
 /// JSON for other programs: every sentence of the catalogue, which is stored as its key and values,
 /// also gets its `text` in `lang`.
-pub fn json_with_text(value: &impl Serialize, lang: Lang) -> Option<String> {
-    let mut value = serde_json::to_value(value).ok()?;
+pub fn json_with_text(mut value: serde_json::Value, lang: Lang) -> String {
     add_text(&mut value, lang);
-    serde_json::to_string(&value).ok()
+    value.to_string()
 }
 
 fn add_text(value: &mut serde_json::Value, lang: Lang) {
@@ -471,7 +470,8 @@ mod tests {
     fn json_for_other_programs_has_the_sentence_next_to_the_key() {
         let inner = protocol::UNKNOWN_WORD.with("key", "a.B");
         let say = protocol::UNKNOWN_WORD.with("key", inner);
-        let json = json_with_text(&vec![say.clone()], Lang::Zh).expect("plain data");
+        let value = serde_json::to_value([&say]).expect("plain data");
+        let json = json_with_text(value, Lang::Zh);
         let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(read[0]["text"], say.text(Lang::Zh));
         assert!(read[0]["values"][0][1]["text"].is_string(), "{json}");
@@ -482,7 +482,7 @@ mod tests {
     #[test]
     fn only_sentences_of_the_catalogue_get_a_text() {
         let data = serde_json::json!({ "key": "mine", "values": [1] });
-        let json = json_with_text(&data, Lang::En).expect("plain data");
+        let json = json_with_text(data.clone(), Lang::En);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("JSON"), data);
     }
 

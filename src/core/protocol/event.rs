@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::{
     ApprovalMode, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Image, ModelOffer,
@@ -237,7 +238,18 @@ pub enum Event {
     Closed,
 }
 
+// Compiled here once, not in each crate that saves, exports or prints an event.
 impl Event {
+    /// The event as JSON, in the form in which it is saved, exported and printed.
+    pub fn to_value(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+
+    /// Reads the text of a JSON object that `to_value` made.
+    pub fn from_json(text: &str) -> serde_json::Result<Event> {
+        serde_json::from_str(text)
+    }
+
     /// Whether the event is saved with its session. The rest is only shown, or is sent again.
     pub fn is_recorded(&self) -> bool {
         match self {
