@@ -176,7 +176,7 @@ impl TurnScope {
             }
             (Dialect::Tools, _) => (
                 self.context.answer_schema.clone(),
-                self.context.tools.schemas(self.context.model.name()),
+                self.context.tools.schemas(self.context.model.name(), size),
             ),
         };
         let request = Request {

@@ -7,12 +7,15 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use avocet_core::i18n::Phrase;
-use avocet_core::protocol::{Observation, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply};
+use avocet_core::protocol::{
+    Observation, PromptSize, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply,
+};
 use avocet_safety::{self as safety, Cleared, ToolRestriction};
 
 mod around;
@@ -163,6 +166,22 @@ fn tool_schema(name: &str, prompt: &str) -> Option<ToolSchema> {
     })
 }
 
+/// Leaves a tool's input the fields that are required, and what it works on. A small model fills
+/// every field that it sees: it lists `*.rs` where all files were meant, since `glob` names that as
+/// an example.
+fn keep_essential(schema: &mut Value) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required =
+        |name: &str| required.as_array().is_some_and(|all| all.iter().any(|it| it == name));
+    if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        fields.retain(|name, _| is_required(name) || matches!(name.as_str(), "path" | "args"));
+        fields.values_mut().for_each(keep_essential);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        keep_essential(items);
+    }
+}
+
 /// Whether a model is one of OpenAI, which learnt to change files by `apply_patch`.
 fn writes_patches(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
@@ -270,8 +289,14 @@ impl Toolbox {
     }
 
     /// Each as it is described to a model that calls tools. Models of OpenAI write patches.
-    pub fn schemas(&self, model: &str) -> Arc<[ToolSchema]> {
+    pub fn schemas(&self, model: &str, size: PromptSize) -> Arc<[ToolSchema]> {
         let own = self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt()));
+        let own = own.map(|mut tool| {
+            if size == PromptSize::Short {
+                keep_essential(&mut tool.parameters);
+            }
+            tool
+        });
         let edits = self.iter().any(|tool| tool.name() == "file.edit");
         own.chain((edits && writes_patches(model)).then(patch_schema)).collect()
     }

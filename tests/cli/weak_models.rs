@@ -67,3 +67,22 @@ fn a_model_that_repeats_itself_is_stopped_with_a_sentence() {
     let all = text(&done.stdout) + &said;
     assert!(all.contains("The answer is 4."), "what it said is kept: {all}");
 }
+
+#[test]
+fn a_small_model_is_offered_only_what_a_tool_needs() {
+    let server = Server::start(vec![Reply::text("Hello.", 1)]);
+    ask(&server);
+    let sent = server.requests()[0].json();
+    let fields = |name: &str| -> Vec<String> {
+        let tools = sent["tools"].as_array().expect("tools");
+        let tool = tools.iter().find(|tool| tool["function"]["name"] == name).expect(name);
+        let fields = tool["function"]["parameters"]["properties"].as_object().expect("fields");
+        fields.keys().cloned().collect()
+    };
+    assert_eq!(fields("exec"), ["program", "args"]);
+    assert_eq!(fields("file_list"), ["path"]);
+    assert_eq!(fields("file_read"), ["path"]);
+    assert_eq!(fields("file_search"), ["query", "path"]);
+    assert_eq!(fields("file_edit"), ["path", "edits"]);
+    assert!(!sent["tools"].to_string().contains("every place"), "{sent}");
+}

@@ -192,6 +192,15 @@ mod tests {
     }
 
     #[test]
+    fn who_may_see_an_item_makes_no_circle() {
+        let files = [
+            ("src/a/mod.rs", "mod b; pub fn f() { b::g() }"),
+            ("src/a/b.rs", "pub(in crate::a) fn g() {}"),
+        ];
+        assert_eq!(circles(&files), Vec::<Vec<String>>::new());
+    }
+
+    #[test]
     fn a_circle_inside_a_member_of_a_workspace_is_found() {
         let files = [
             ("src/core/lib.rs", "pub mod protocol; pub mod text;"),

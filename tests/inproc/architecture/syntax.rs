@@ -223,6 +223,9 @@ impl<'ast> Visit<'ast> for Code {
 
     fn visit_attribute(&mut self, _: &'ast Attribute) {}
 
+    // Who may see an item is no use of the place that it names.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let segments = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let path_here = self.named(segments, path.span().start().line);
