@@ -164,7 +164,10 @@ impl TurnScope {
         let view = self.compaction.view(turn);
         let omitted = turn.iter().map(Message::len).sum::<usize>();
         let omitted = omitted.saturating_sub(view.iter().map(Message::len).sum());
-        let (messages, mut ledger) = request::build(self.request_parts(&system, &view), bounds);
+        let (mut messages, mut ledger) = request::build(self.request_parts(&system, &view), bounds);
+        if size == PromptSize::Short {
+            messages.iter_mut().for_each(Message::restore_text_calls);
+        }
         ledger.add_omitted(Section::Turn, omitted);
         self.masked = masked;
         self.notify(TurnMessage::RequestSent(Box::new(ledger)));

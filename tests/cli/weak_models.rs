@@ -86,3 +86,20 @@ fn a_small_model_is_offered_only_what_a_tool_needs() {
     assert_eq!(fields("file_edit"), ["path", "edits"]);
     assert!(!sent["tools"].to_string().contains("every place"), "{sent}");
 }
+
+#[test]
+fn a_call_that_a_small_model_wrote_as_text_is_answered_as_text() {
+    let call = "```json\n{\"name\": \"file_list\", \"arguments\": {\"path\":\".\"}}\n```";
+    let server = Server::start(vec![Reply::text(call, 3), Reply::text("Nothing is here.", 1)]);
+    let done = ask(&server);
+    assert_eq!((text(&done.stdout).as_str(), done.status.code()), ("Nothing is here.", Some(0)));
+    let sent = server.requests()[1].json();
+    let messages = sent["messages"].as_array().expect("messages");
+    let [.., called, result] = messages.as_slice() else { panic!("{sent}") };
+    assert_eq!((&called["role"], &called["content"]), (&"assistant".into(), &call.into()));
+    assert!(called["tool_calls"].is_null(), "{called}");
+    let words = result["content"].as_str().expect("a text");
+    assert!(words.starts_with("Result of file_list:\n"), "{words}");
+    assert!(words.ends_with("\n\nUse it to answer me, or make the next call."), "{words}");
+    assert_eq!(result["role"], "user");
+}

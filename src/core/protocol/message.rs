@@ -9,6 +9,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// How the id of a call begins that the model wrote into its text.
+pub const TEXT_CALL: &str = "text_";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -243,6 +246,30 @@ impl Message {
                 }
                 ContentBlock::Reasoning(_) => {}
                 image @ ContentBlock::Image(_) => self.blocks.push(image),
+            }
+        }
+    }
+
+    /// Puts the calls that the model wrote into its text there again, and their results into the
+    /// user's. A small model goes on from its own form, and repeats a call that it sees in another.
+    pub fn restore_text_calls(&mut self) {
+        for block in std::mem::take(&mut self.blocks) {
+            match block {
+                ContentBlock::ToolCall(call) if call.id.starts_with(TEXT_CALL) => {
+                    let ToolCall { name, arguments, .. } = call;
+                    let name = Value::from(name);
+                    let text =
+                        format!("```json\n{{\"name\": {name}, \"arguments\": {arguments}}}\n```");
+                    self.push_text("\n", &text);
+                }
+                ContentBlock::ToolResult(result) if result.call.starts_with(TEXT_CALL) => {
+                    let ToolResult { name, content, .. } = result;
+                    let text = format!(
+                        "Result of {name}:\n{content}\n\nUse it to answer me, or make the next call."
+                    );
+                    self.push_text("\n", &text);
+                }
+                block => self.blocks.push(block),
             }
         }
     }

@@ -72,8 +72,8 @@ pub use extensions::{
 pub use form::{FormField, FormFieldKind};
 pub use job::{JobInfo, JobRequest, JobState};
 pub use message::{
-    ContentBlock, Dialect, Image, Message, Opaque, Params, PromptSize, Role, TextBlock, ToolCall,
-    ToolResult, ToolSchema,
+    ContentBlock, Dialect, Image, Message, Opaque, Params, PromptSize, Role, TEXT_CALL, TextBlock,
+    ToolCall, ToolResult, ToolSchema,
 };
 pub use model_offer::ModelOffer;
 pub use model_override::ModelOverride;

@@ -12,7 +12,7 @@ use avocet_core::protocol::reply::{
 };
 use avocet_core::protocol::{
     ContentBlock, Dialect, Event, ModelMessage, Notice, Outcome, Requires, Step, StepAction,
-    ToolCall, Truncation, TurnOutcome,
+    TEXT_CALL, ToolCall, Truncation, TurnOutcome,
 };
 use avocet_model::ModelReply;
 use avocet_safety::{self as safety, Assessment, PolicyContext, Verdict};
@@ -155,7 +155,7 @@ impl Turn {
         let words = Some(words).filter(|words| !words.is_empty()).map(ContentBlock::text);
         let calls = calls.into_iter().enumerate().map(|(index, call)| {
             ContentBlock::ToolCall(ToolCall {
-                id: format!("text_{}_{index}", self.next_step),
+                id: format!("{TEXT_CALL}{}_{index}", self.next_step),
                 name: wire_name(&call.name),
                 arguments: call.arguments.to_string(),
                 opaque: None,
