@@ -103,7 +103,9 @@ impl ApproveDialog {
     fn title(&self, width: usize) -> LocalizedText {
         let title: LocalizedText = match self.question.choices.flow.offer.kind {
             QuestionKind::Change => {
-                let Some(change) = &self.asked.change else { return words::ASK_TITLE.into() };
+                let Some(change) = &self.asked.change else {
+                    return words::ASK_TITLE.with("where", "");
+                };
                 let name = text::elide_middle(&text::single_line(&change.name()), width / 3);
                 return file_change::title(change).with("name", name);
             }

@@ -319,8 +319,7 @@ fn a_slash_or_a_colon_begins_a_command_in_an_empty_input_in_normal_mode() {
     for begins in ["/", ":"] {
         let mut state = screen();
         press(&mut state, "/vim on\n\x1b");
-        press(&mut state, &format!("{begins}vim\n"));
-        press(&mut state, "dd");
+        press(&mut state, &format!("{begins}vim\ndd"));
         assert_eq!(state.composer.display_text(), "dd", "{begins}: off again");
     }
 }

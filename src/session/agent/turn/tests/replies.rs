@@ -202,7 +202,7 @@ fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
 #[test]
 fn an_answer_that_an_error_broke_off_fails_with_that_error_alone() {
     let mut bench = begun();
-    let error = words::EMPTY_REPLY;
+    let error = avocet_core::i18n::agent::EMPTY_REPLY;
     let reply = ModelReply {
         cut: Some(Truncation::Broken),
         broken_by: Some(error.into()),
