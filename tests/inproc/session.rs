@@ -318,7 +318,7 @@ async fn what_was_allowed_for_a_session_asks_again_in_the_next_one() {
     assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
     talk.send(Op::New).await;
     talk.submit("go").await;
-    let asked = |event| match event {
+    let asked = |event: Event| match event {
         Event::Asked(ask) => Some(ask),
         Event::StepFinished(seen) => panic!("it ran unasked: {seen:?}"),
         _ => None,

@@ -1,6 +1,7 @@
 //! Questions as lines, and what is written around them.
 
 use super::*;
+use avocet_core::protocol::Change;
 
 #[test]
 fn trust_is_asked_about_in_a_line_of_words() {
