@@ -67,7 +67,7 @@ pub fn with_cjk_strong<'a>(
             line.push(next);
         }
         for mark in Mark::ALL.into_iter().filter(|_| !is_code) {
-            if line.iter().any(|event| has_mark(event, mark)) || has_nested(&line, mark) {
+            if line.iter().any(has_sign) || has_nested(&line, mark) {
                 line = pair_again(&line, mark).unwrap_or(line);
             }
         }
@@ -76,8 +76,9 @@ pub fn with_cjk_strong<'a>(
     .flatten()
 }
 
-fn has_mark(event: &Event<'_>, mark: Mark) -> bool {
-    matches!(event, Event::Text(text) if text.contains(mark.text()))
+/// The parser may cut a mark into its signs.
+fn has_sign(event: &Event<'_>) -> bool {
+    matches!(event, Event::Text(text) if text.contains(['*', '~']))
 }
 
 /// A mark that opened nothing may have closed at the next one that opens: `**一：**二**“三”**`.
