@@ -94,7 +94,7 @@ pub struct LookOptions {
     #[arg(long, global = true, value_name = "NAME", value_parser = OpenChoices(THEMES), hide_possible_values = true)]
     pub theme: Option<String>,
     /// Plain lines instead of the full screen: for screen readers and simple terminals.
-    #[arg(long, global = true)]
+    #[arg(long, visible_alias = "plain", global = true)]
     pub linear: bool,
     /// No colours.
     #[arg(long, global = true)]

@@ -13,6 +13,7 @@ use avocet_core::protocol::{
     Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
 };
 use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
+use avocet_present::outcome::{step_started, step_title, ways_out};
 
 mod files;
 mod leave_question;
@@ -360,10 +361,7 @@ impl PlainSession {
                 vec![self.say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why))]
             }
             Event::Replied(replied) => self.on_reply(&replied),
-            Event::StepStarted { step, risk } => {
-                let word = if risk.is_high_risk() { w::RUNS_HIGH_RISK } else { w::RUNS };
-                vec![self.step_line(word, &step)]
-            }
+            Event::StepStarted { step, risk } => vec![self.say(step_started(&step.work, &risk))],
             Event::StepFinished(observation) => self.on_observation(&observation),
             Event::Asked(ask) => self.on_question(*ask),
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
@@ -515,7 +513,7 @@ impl PlainSession {
     }
 
     fn step_line(&self, word: Phrase, step: &Step) -> PlainEffect {
-        self.say(word.with("step", step.work.command_line()))
+        self.say(word.with("step", step_title(&step.work)))
     }
 
     fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
@@ -542,20 +540,20 @@ impl PlainSession {
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::NotStarted, _) => {
-                let say = w::NOT_STARTED.with("step", observation.step.work.command_line());
+                let say = w::NOT_STARTED.with("step", step_title(&observation.step.work));
                 self.say(say.with("why", note_or(observation, avocet_core::i18n::cli::NO_REASON)))
             }
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
         });
         effects.extend(observation.failure_note().map(|why| self.say(why.clone())));
-        effects.extend(avocet_present::outcome::ways_out(observation).map(|ways| self.say(ways)));
+        effects.extend(ways_out(observation).map(|ways| self.say(ways)));
         effects
     }
 
     fn refusal_line(&self, observation: &Observation) -> PlainEffect {
         let why = observation.risk.main_reason().cloned();
         let why = why.unwrap_or_else(|| avocet_core::i18n::cli::NO_REASON.into());
-        self.say(w::REFUSED.with("step", observation.step.work.command_line()).with("why", why))
+        self.say(w::REFUSED.with("step", step_title(&observation.step.work)).with("why", why))
     }
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {

@@ -4,6 +4,7 @@ use super::timeline::{PostBody, PostKey, Timeline};
 use avocet_core::i18n::{Lang, chat as w};
 use avocet_core::protocol::{Observation, Outcome, Step};
 use avocet_core::text::{cut, one_line};
+use avocet_present::outcome::step_title;
 use avocet_safety::sanitize::{TextSource, clean};
 
 /// Steps that are shown; earlier ones are counted.
@@ -20,7 +21,7 @@ pub struct ProgressPost {
 
 impl ProgressPost {
     pub fn start(&mut self, step: &Step, lang: Lang, timeline: &mut Timeline) {
-        let line = w::STEP_RUNS.with("step", command(step)).text(lang);
+        let line = w::STEP_RUNS.with("step", command(step, lang)).text(lang);
         self.lines.push((step.id.clone(), line));
         self.show(lang, timeline);
     }
@@ -31,7 +32,7 @@ impl ProgressPost {
         let ran = matches!(observation.outcome, Outcome::Ran | Outcome::Edited);
         let word =
             if ran && observation.exit_code == Some(0) { w::STEP_DONE } else { w::STEP_FAILED };
-        *line = word.with("step", command(&observation.step)).text(lang);
+        *line = word.with("step", command(&observation.step, lang)).text(lang);
         self.show(lang, timeline);
     }
 
@@ -39,7 +40,7 @@ impl ProgressPost {
     pub fn refuse(&mut self, observation: &Observation, lang: Lang, timeline: &mut Timeline) {
         let why = observation.risk.main_reason().map(|why| why.text(lang)).unwrap_or_default();
         let why = cut(&one_line(&clean(&why, TextSource::Text)), LONGEST);
-        let line = w::STEP_REFUSED.with("step", command(&observation.step)).with("why", why);
+        let line = w::STEP_REFUSED.with("step", command(&observation.step, lang)).with("why", why);
         let (id, line) = (observation.step.id.clone(), line.text(lang));
         match self.lines.iter_mut().find(|(known, _)| *known == id) {
             Some((_, shown)) => *shown = line,
@@ -66,6 +67,6 @@ impl ProgressPost {
     }
 }
 
-fn command(step: &Step) -> String {
-    cut(&one_line(&clean(&step.work.command_line(), TextSource::Text)), LONGEST)
+fn command(step: &Step, lang: Lang) -> String {
+    cut(&one_line(&clean(&step_title(&step.work).text(lang), TextSource::Text)), LONGEST)
 }

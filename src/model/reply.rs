@@ -1,6 +1,7 @@
 //! Collects the chunks of one call into the reply.
 
 use super::Chunk;
+use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::{ContentBlock, Opaque, TextBlock, ToolCall, Truncation, Usage};
 
 /// What a model answered, or as much of it as arrived.
@@ -10,6 +11,8 @@ pub struct ModelReply {
     pub blocks: Vec<ContentBlock>,
     pub usage: Usage,
     pub cut: Option<Truncation>,
+    /// The error that broke it off.
+    pub broken_by: Option<LocalizedText>,
     /// Events that could not be read and were skipped.
     pub gaps: usize,
 }

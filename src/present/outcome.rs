@@ -1,13 +1,58 @@
-//! What there is to say of a step once it ended: which tests failed, which commit it made, what can
-//! be done where it was refused.
+//! What there is to say of a step: what it is called, and once it ended which tests failed, which
+//! commit it made, what can be done where it was refused.
 
 use serde_json::Value;
 
-use avocet_core::i18n::{LocalizedText, common as words};
-use avocet_core::protocol::{Observation, Outcome, ParsedOutput, StepAction};
+use avocet_core::i18n::safety::ELEVATES;
+use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, common as words, linear, screen};
+use avocet_core::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction};
 
 /// Longest line that is repeated to be typed.
 const TYPED: usize = 72;
+
+/// The verbs of tools: on the way, and done.
+#[rustfmt::skip]
+const VERBS: &[(&str, Phrase, Phrase)] = &[
+    ("file.read",         screen::VERB_READING,   screen::VERB_READ),
+    ("file.list",         screen::VERB_LISTING,   screen::VERB_LISTED),
+    ("file.search",       screen::VERB_SEARCHING, screen::VERB_SEARCHED),
+    ("file.write",        screen::VERB_WRITING,   screen::VERB_WROTE),
+    ("file.edit",         screen::VERB_EDITING,   screen::VERB_EDITED),
+    ("config.json_patch", screen::VERB_EDITING,   screen::VERB_EDITED),
+    ("plugin.run",        screen::VERB_RUNNING,   screen::VERB_RAN),
+    ("ask",               screen::VERB_ASKING,    screen::VERB_ASKED),
+];
+
+/// The verb of a tool, and what it is about; a program has only its command line.
+pub fn step_name(work: &StepAction, is_done: bool) -> (Option<Phrase>, String) {
+    let line = work.command_line();
+    let StepAction::Tool { name, .. } = work else { return (None, line) };
+    let subject = line.strip_prefix(name.as_str()).unwrap_or(&line).trim_start();
+    match VERBS.iter().find(|(tool, ..)| tool == name) {
+        Some((_, _, done)) if is_done => (Some(*done), subject.to_owned()),
+        Some((_, doing, _)) => (Some(*doing), subject.to_owned()),
+        None => (None, line),
+    }
+}
+
+/// The same for a sentence.
+pub fn step_title(work: &StepAction) -> PhraseValue {
+    match step_name(work, false) {
+        (Some(verb), subject) => {
+            words::STEP_NAMED.with("verb", PhraseValue::from(verb)).with("subject", subject).into()
+        }
+        (None, line) => line.into(),
+    }
+}
+
+/// What a step does that begins.
+pub fn step_started(work: &StepAction, risk: &Risk) -> LocalizedText {
+    match step_title(work) {
+        title if risk.is_high_risk() => linear::RUNS_HIGH_RISK.with("step", title),
+        PhraseValue::Say(title) => *title,
+        line @ PhraseValue::Text(_) => linear::RUNS.with("step", line),
+    }
+}
 
 /// A test that failed: its name with its place, and its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +133,10 @@ pub fn ways_out(observation: &Observation) -> Option<LocalizedText> {
         let fits = line.len() <= TYPED && !line.contains(char::is_control);
         words::REFUSED_RUN.with("line", if fits { line } else { "…".to_owned() })
     });
-    let lifts = !avocet_safety::is_firm(&risk.rule) && avocet_safety::is_rule(&risk.rule);
+    // One reason names the setting itself.
+    let says_how = risk.main_reason().is_some_and(|say| say.phrase() == ELEVATES);
+    let is_known = !avocet_safety::is_firm(&risk.rule) && avocet_safety::is_rule(&risk.rule);
+    let lifts = is_known && !says_how;
     let lift = lifts.then(|| words::REFUSED_LIFT.with("rule", risk.rule.as_str()));
     match (by_hand, lift) {
         (Some(run), Some(lift)) => Some(words::REFUSED_WAYS.with("run", run).with("lift", lift)),

@@ -1,8 +1,11 @@
 //! A question in lines of text: what is asked about, with everything that the screen shows.
 
+use super::outcome::step_title;
+use avocet_core::i18n::safety::TOOL_WRITES;
 use avocet_core::i18n::{
-    LocalizedText, Phrase, agent, common, linear as w, prompt as p, screen, script_run,
+    LocalizedText, Phrase, PhraseValue, agent, common, linear as w, prompt as p, screen, script_run,
 };
+
 use avocet_core::protocol::{
     Change, Question, Reason, Risk, Step, StepAction, StepQuestion, SubCommand, TemplateCommand,
     Tier, TrustOffer, UntrustedFile, UpcomingStep,
@@ -129,7 +132,7 @@ pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     if risk.is_high_risk() {
         return step_question_lines(asked);
     }
-    let mut says = vec![w::ASKS.with("n", asked.number).with("of", asked.of)];
+    let mut says = vec![w::ASKS.with("count", count(asked))];
     match change {
         Some(change) => says.extend(diff_lines(change)),
         None => says.push(proposal_line(step)),
@@ -139,14 +142,25 @@ pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     says.extend(path.map(|path| w::PROGRAM.with("path", path.as_str())));
     let elsewhere = step.cwd.iter().map(|_| w::FOLDER.with("folder", escape(&asked.cwd).text));
     says.extend(elsewhere);
-    let (confined, reasons): (Vec<_>, Vec<_>) =
-        risk.reasons.iter().partition(|reason| reason.rule.starts_with("sandbox."));
-    let said = reasons.first().into_iter().chain(&confined);
+    // Which file is written is said already.
+    let is_known = |reason: &&Reason| change.is_some() && reason.say.phrase() == TOOL_WRITES;
+    let main = risk.deciding_reason();
+    let confined = risk.reasons.iter().filter(|reason| reason.rule.starts_with("sandbox."));
+    let confined = confined.filter(|reason| Some(*reason) != main);
+    let said = main.into_iter().chain(confined).filter(|reason| !is_known(reason));
     says.extend(said.map(|reason| common::INDENTED_WHY.with("why", reason.say.clone())));
     says.extend(asked.pieces.iter().map(piece_line));
     says.extend(asked.rest.iter().flat_map(upcoming_lines));
     says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
     says
+}
+
+/// The number of the step; nothing where it is the only one, or has run already.
+fn count(asked: &StepQuestion) -> PhraseValue {
+    if asked.of <= 1 || asked.risk.opens_sandbox() {
+        return "".into();
+    }
+    w::ASKS_COUNT.with("n", asked.number).with("of", asked.of).into()
 }
 
 fn proposal_line(step: &Step) -> LocalizedText {
@@ -163,8 +177,8 @@ fn piece_line(piece: &SubCommand) -> LocalizedText {
 fn upcoming_lines(ahead: &UpcomingStep) -> Vec<LocalizedText> {
     let tier = LocalizedText::from(risk_phrase(&ahead.risk));
     let step = match ahead.change {
-        Some(_) => ahead.work.command_line(),
-        None => full_step(&ahead.work),
+        Some(_) => step_title(&ahead.work),
+        None => full_step(&ahead.work).into(),
     };
     let mut says = vec![w::BEHIND.with("tier", tier).with("step", step)];
     says.extend(ahead.change.iter().flat_map(diff_lines));
@@ -175,7 +189,7 @@ fn upcoming_lines(ahead: &UpcomingStep) -> Vec<LocalizedText> {
 fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     let StepQuestion { step, risk, change, .. } = asked;
     let word = if risk.is_high_risk() { w::ASKS_HIGH_RISK } else { w::ASKS };
-    let mut says = vec![word.with("n", asked.number).with("of", asked.of)];
+    let mut says = vec![word.with("count", count(asked))];
     match change {
         Some(change) => says.extend(diff_lines(change)),
         None => says.push(proposal_line(step)),
@@ -217,7 +231,7 @@ pub fn reason_line(reason: &Reason) -> LocalizedText {
 /// A change, line by line, as it would be made.
 pub fn diff_lines(change: &Change) -> Vec<LocalizedText> {
     let head = w::CHANGE
-        .with("path", escape(&change.path).text)
+        .with("path", change.name())
         .with("added", change.added)
         .with("removed", change.removed);
     let line = |line: &str| w::CHANGE_LINE.with("line", escape(line).text);

@@ -270,7 +270,7 @@ impl TurnScope {
                 }
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
-                    self.outbox.send(Event::Notice(Notice::error(error.localized()))).await;
+                    self.answer.broken_by = Some(error.localized());
                     break;
                 }
                 None => break,

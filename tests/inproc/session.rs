@@ -312,6 +312,21 @@ async fn a_session_rule_lets_the_next_step_run_unasked() {
 }
 
 #[tokio::test]
+async fn what_was_allowed_for_a_session_asks_again_in_the_next_one() {
+    let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
+    talk.send(Op::Allow { rule: "mkdir *".into() }).await;
+    assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
+    talk.send(Op::New).await;
+    talk.submit("go").await;
+    let asked = |event: Event| match event {
+        Event::Asked(ask) => Some(ask),
+        Event::StepFinished(seen) => panic!("it ran unasked: {seen:?}"),
+        _ => None,
+    };
+    assert!(matches!(talk.next(asked).await.question, Question::Step(_)));
+}
+
+#[tokio::test]
 async fn an_added_folder_is_read_unasked() {
     let other = tempfile::tempdir().unwrap();
     let other = other.path().canonicalize().unwrap();

@@ -22,6 +22,7 @@ words! { "agent":
     NOT_ASKED: "Not run: nobody can be asked. {remedy}", "没有运行：没有用户可以询问。{remedy}";
     EDITED_AND: "{edited} {note}", "{edited}{note}";
     EDITED: "The user replaced `{step}` with this step.", "用户把 `{step}` 改成了这一步。";
+    CUT_BY: "{why} Nothing from it was run.", "{why}其中的内容没有执行。";
     CUT_BROKEN: "The connection dropped mid-answer. Nothing from it was run.", "连接在回答途中断开，其中的内容没有执行。";
     CUT_LENGTH: "The answer reached the server's token limit and was cut off. Ask for a shorter answer, or raise `max_tokens`.", "回答达到服务器的长度上限而中断。请要求更短的回答，或调大 `max_tokens`。";
     CUT_REPEATED: "The model repeats itself; stopped.", "模型不断重复自己的话，已停止。";

@@ -147,7 +147,7 @@ pub const CHINESE: &[(&str, &str)] = &[
     ("Trust exactly this folder, for this run", "本次运行信任且仅信任这个目录"),
     ("How much the model reasons, as far as it can be told: none, minimal, low, medium, high, xhigh, max; auto: as it does by itself", "模型的推理级别（若可设定）：none、minimal、low、medium、high、xhigh、max；auto 表示由模型自行决定"),
     ("Which steps ask: all that change something (ask), all but changes of files in the folder (edits), those that leave the sandbox or cannot be undone (auto), or none, since the model only reads and ends with a plan (plan); or which of the profile's two models answers: low, high. May be given once for each",
-     "哪些步骤会询问：所有更改（ask）；除本目录文件修改外的更改（edits）；离开沙盒或无法撤销的步骤（auto）；不询问，模型只读取并以计划结束（plan）。或使用配置方案的哪个模型：low、high。两者可各给一次"),
+     "哪些步骤会询问：所有更改（ask）；除本目录文件修改外的更改（edits）；离开沙箱或无法撤销的步骤（auto）；不询问，模型只读取并以计划结束（plan）。或使用配置方案的哪个模型：low、high。两者可各给一次"),
     ("Allow steps without asking, for this run: a program and the start of its arguments, as in \"git push *\". May be given several times",
      "本次运行中无需询问即可执行的步骤：程序及其参数的开头，例如 \"git push *\"。可以多次给出"),
     ("The only tools that the model gets, with commas between them: exec,file.read,file.search", "模型仅可使用的工具，以逗号分隔：exec,file.read,file.search"),

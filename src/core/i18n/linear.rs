@@ -26,8 +26,9 @@ words! { "linear":
     CANCELLED: "Not run: {step}", "未运行：{step}";
     REFUSED: "Refused: {step}. The reason: {why}", "已拒绝：{step}。原因：{why}";
     MORE_OUTPUT: "  and {n} more lines", "  另有 {n} 行";
-    ASKS: "A step needs your OK, {n} of {of}.", "步骤等待决定，第 {n} 个，共 {of} 个。";
-    ASKS_HIGH_RISK: "A step of high risk needs your OK, {n} of {of}.", "高风险步骤等待决定，第 {n} 个，共 {of} 个。";
+    ASKS: "A step needs your OK{count}.", "步骤等待决定{count}。";
+    ASKS_HIGH_RISK: "A step of high risk needs your OK{count}.", "高风险步骤等待决定{count}。";
+    ASKS_COUNT: ", {n} of {of}", "，第 {n} 个，共 {of} 个";
     STEP: "  It would run: {step}", "  将运行：{step}";
     STEP_IN_BACKGROUND: "  It would run in the background: {step}", "  将在后台运行：{step}";
     PROGRAM: "  The program is {path}", "  程序：{path}";

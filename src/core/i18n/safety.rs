@@ -98,7 +98,7 @@ words! { "safety":
     GIT_ELSEWHERE: "`{arg}`: makes git work on another repository.", "`{arg}`：会让 git 操作另一个仓库。";
     GIT_SIGNATURE: "Verifies signatures, which starts a program the repository may choose.", "会校验签名，从而启动仓库可指定的程序。";
     GIT_WRITES: "`{program}` changes the repository.", "`{program}` 会修改仓库。";
-    GIT_RUNS: "`{program}` changes the repository and can run its hooks or other programs.", "`{program}` 会修改仓库，并可能运行其钩子或其他程序。";
+    GIT_RUNS: "`{program}` changes the repository and can run its hooks.", "`{program}` 会修改仓库，并可能运行其钩子。";
     GIT_SWITCHES: "`{program}` changes files in the working tree and can run hooks.", "`{program}` 会改变工作树中的文件，并可能运行钩子。";
     GIT_CONFIGURES: "`{program}` shows or changes settings, which can hold credentials and start programs.", "`{program}` 会显示或修改设置，其中可能有凭据，也可能启动程序。";
     GIT_PUSHES: "`{program}` sends commits to another machine.", "`{program}` 会把提交发送到其他机器。";
@@ -310,7 +310,7 @@ words! { "safety":
     TOOL_WITHHELD: "This run has no such tool.", "本次运行不提供此工具。";
     PLAN_MODE: "In plan mode only steps that read run.", "计划模式下只运行读取类步骤。";
     EDITS_MODE: "Changes of files in the folder are accepted in this mode.", "当前模式接受本目录内的文件修改。";
-    AUTO_MODE: "It stays inside the sandbox, with the network closed: accepted in this mode.", "它不会离开沙盒，网络关闭：当前模式直接执行。";
+    AUTO_MODE: "It stays inside the sandbox, with the network closed: accepted in this mode.", "它不会离开沙箱，网络关闭：当前模式直接执行。";
     PLAN_STATE: "Line {item} of the plan: `{found}` is not a state. Use pending, doing or done.", "计划第 {item} 行：`{found}` 不是状态。可用的有 pending、doing 和 done。";
     CONFIG_NOT_LISTED: "`{path}` is not a file that may be patched: only `~/.slothtool/settings.json`, `~/.slothtool/plugin-configs/*.json`, and the files the user lists under `config_files` may.", "`{path}` 不在可修改的文件之列：`~/.slothtool/settings.json`、`~/.slothtool/plugin-configs/*.json`，以及用户在 `config_files` 中列出的文件。";
     CONFIG_NOT_JSON: "`{path}` is not plain JSON: {why}.", "`{path}` 不是规范的 JSON：{why}。";

@@ -360,6 +360,8 @@ words! { "screen":
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Quit Avocet", "退出 Avocet";
     CHANGE_TITLE: "Apply this edit to {name}?", "将此修改应用到 {name}？";
+    CHANGE_TITLE_NEW: "Create {name}?", "新建 {name}？";
+    CHANGE_TITLE_DELETED: "Delete {name}?", "删除 {name}？";
     CHANGE_NEW: "new file", "新文件";
     CHANGE_DELETED: "deletes the file", "删除文件";
     CHANGE_CUT: "The diff is too long to show in full.", "差异过长，此处未全部显示。";

@@ -85,7 +85,7 @@ words! { "session":
     OUTPUT_EMPTY: "Nothing was written.", "没有输出。";
     OUTPUT_NO_PAGE: "There is no page {n}: this is the last, {of}.", "没有第 {n} 页：这是最后一页，第 {of} 页。";
     OUTPUT_PAGE: "Page {n} of {of}; `{command} N` shows page N.", "第 {n} 页，共 {of} 页；`{command} N` 显示第 N 页。";
-    AUTO_NO_SANDBOX: "The mode *auto* needs the sandbox, which does not work here. Steps ask as before.", "“自动”模式需要沙盒，而这里的沙盒不可用。步骤仍会照常询问。";
+    AUTO_NO_SANDBOX: "The mode *auto* needs the sandbox, which does not work here. Steps ask as before.", "“自动”模式需要沙箱，而这里的沙箱不可用。步骤仍会照常询问。";
     AUTO_UNTRUSTED: "The mode *auto* needs trust in this folder. Steps ask as before.", "“自动”模式要求信任本目录。步骤仍会照常询问。";
     MODE_AGAIN: "This conversation goes on in the mode `{mode}`.", "这段对话继续使用“{mode}”模式。";
     MODE_SET: "Mode {mode}: switched to `{model}`.", "模式 {mode}：已切换到 `{model}`。";

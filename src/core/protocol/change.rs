@@ -1,6 +1,7 @@
 //! The change a step makes to one file: shown before it is made, stored afterwards.
 
 use crate::i18n::{LocalizedText, session};
+use crate::text::escape;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,12 @@ impl Change {
             whole.others.push(other);
         }
         Some(whole)
+    }
+
+    /// The name of the file as its diff has it: every character can be seen.
+    pub fn name(&self) -> String {
+        let name = self.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
+        name.map_or_else(|| escape(&self.path).text, str::to_owned)
     }
 
     /// The changes of single files. Their lines are counted, and not shown.

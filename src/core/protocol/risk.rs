@@ -142,13 +142,55 @@ impl Risk {
 
     /// The sentence of the deciding reason.
     pub fn main_reason(&self) -> Option<&LocalizedText> {
-        self.reasons.first().map(|reason| &reason.say)
+        self.deciding_reason().map(|reason| &reason.say)
+    }
+
+    /// Of the gravest reasons the one that says most: a place is more than that a program writes,
+    /// and where the program comes from is less than what it does.
+    pub fn deciding_reason(&self) -> Option<&Reason> {
+        let first = self.reasons.first()?;
+        let weight = |reason: &&Reason| match reason.rule.split('.').next() {
+            _ if self.opens_sandbox() && reason.rule == self.rule => 0,
+            Some("path") => 1,
+            Some("program") => 3,
+            Some("sandbox") => 4,
+            _ => 2,
+        };
+        self.reasons.iter().filter(|reason| reason.tier == first.tier).min_by_key(weight)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_that_says_most_comes_first() {
+        let first = |rules: &[(&str, Tier)], rule: &str| {
+            let reason = |(rule, tier): &(&str, Tier)| Reason {
+                rule: (*rule).to_owned(),
+                tier: *tier,
+                say: crate::i18n::safety::PLAN_MODE.into(),
+                arg: None,
+            };
+            let reasons: Vec<Reason> = rules.iter().map(reason).collect();
+            let tier = reasons[0].tier;
+            let risk =
+                Risk { tier, rule: rule.into(), reasons, effects: Vec::new(), lifted: false };
+            risk.deciding_reason().map(|reason| reason.rule.clone()).unwrap_or_default()
+        };
+        let l1 = |rules: &[&'static str]| -> Vec<(&'static str, Tier)> {
+            rules.iter().map(|rule| (*rule, Tier::L1)).collect()
+        };
+        assert_eq!(first(&l1(&["touch", "path.outside.write"]), "touch"), "path.outside.write");
+        assert_eq!(first(&l1(&["program.folder", "python3", "sandbox.work"]), ""), "python3");
+        assert_eq!(
+            first(&l1(&["sandbox.denied", "path.outside"]), "sandbox.denied"),
+            "sandbox.denied"
+        );
+        let graver = [("git.reset.hard", Tier::L2), ("path.outside", Tier::L1)];
+        assert_eq!(first(&graver, "git.reset.hard"), "git.reset.hard");
+    }
 
     #[test]
     fn what_only_plan_mode_refuses_is_of_no_high_risk() {

@@ -1,10 +1,55 @@
-//! Bold text next to Chinese, Japanese and Korean letters. CommonMark takes `**注意：**请` for plain
-//! text, because a `**` between a mark and a letter opens and closes nothing; these languages
-//! have no blank there, and models write it all the time.
+//! Bold, struck and italic text next to Chinese, Japanese and Korean letters. CommonMark takes
+//! `**注意：**请` for plain text, because a `**` between a mark and a letter opens and closes
+//! nothing; these languages have no blank there, and models write it all the time.
 
 use pulldown_cmark::{CowStr, Event, Tag, TagEnd};
 
-/// The events of a text with the bold that its parser left as `**`.
+/// How a text is set off.
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    Strong,
+    Strikethrough,
+    Emphasis,
+}
+
+impl Mark {
+    const ALL: [Mark; 3] = [Mark::Strong, Mark::Strikethrough, Mark::Emphasis];
+
+    fn text(self) -> &'static str {
+        match self {
+            Mark::Strong => "**",
+            Mark::Strikethrough => "~~",
+            Mark::Emphasis => "*",
+        }
+    }
+
+    fn tag(self) -> Tag<'static> {
+        match self {
+            Mark::Strong => Tag::Strong,
+            Mark::Strikethrough => Tag::Strikethrough,
+            Mark::Emphasis => Tag::Emphasis,
+        }
+    }
+
+    fn is_edge(self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Start(tag) => *tag == self.tag(),
+            Event::End(tag) => *tag == self.tag().to_end(),
+            _ => false,
+        }
+    }
+
+    /// Where it is in a text. A `*` beside another is part of a `**`.
+    fn places(self, text: &str) -> Vec<usize> {
+        let bytes = text.as_bytes();
+        let is_star = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b'*');
+        let alone = |at: &usize| !is_star(at.checked_sub(1)) && !is_star(Some(at + 1));
+        let places = text.match_indices(self.text()).map(|(at, _)| at);
+        places.filter(|at| self != Mark::Emphasis || alone(at)).collect()
+    }
+}
+
+/// The events of a text with the marks that its parser left as `**`, `~~` and `*`.
 pub fn with_cjk_strong<'a>(
     events: impl Iterator<Item = Event<'a>>,
 ) -> impl Iterator<Item = Event<'a>> {
@@ -21,25 +66,27 @@ pub fn with_cjk_strong<'a>(
             let Some(next) = events.next_if(is_inline) else { break };
             line.push(next);
         }
-        let pairs_again = !is_code && (line.iter().any(has_stars) || has_nested_strong(&line));
-        Some(if pairs_again { strong(&line).unwrap_or(line) } else { line })
+        for mark in Mark::ALL.into_iter().filter(|_| !is_code) {
+            if line.iter().any(has_sign) || has_nested(&line, mark) {
+                line = pair_again(&line, mark).unwrap_or(line);
+            }
+        }
+        Some(line)
     })
     .flatten()
 }
 
-fn has_stars(event: &Event<'_>) -> bool {
-    matches!(event, Event::Text(text) if text.contains('*'))
+/// The parser may cut a mark into its signs.
+fn has_sign(event: &Event<'_>) -> bool {
+    matches!(event, Event::Text(text) if text.contains(['*', '~']))
 }
 
 /// A mark that opened nothing may have closed at the next one that opens: `**一：**二**“三”**`.
-fn has_nested_strong(line: &[Event<'_>]) -> bool {
+fn has_nested(line: &[Event<'_>], mark: Mark) -> bool {
     let mut depth = 0_usize;
-    line.iter().any(|event| {
-        match event {
-            Event::Start(Tag::Strong) => depth += 1,
-            Event::End(TagEnd::Strong) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+    line.iter().filter(|event| mark.is_edge(event)).any(|event| {
+        let opens = matches!(event, Event::Start(_));
+        depth = if opens { depth + 1 } else { depth.saturating_sub(1) };
         depth > 1
     })
 }
@@ -65,15 +112,15 @@ fn is_inline(event: &Event<'_>) -> bool {
 
 /// A part of a line.
 enum Piece<'a> {
-    /// A `**`, and whether the parser took it for the beginning or the end of bold text.
-    Stars {
+    /// A mark, and whether the parser took it for the beginning or the end of such a text.
+    Mark {
         parsed: bool,
     },
     Other(Event<'a>),
 }
 
-/// A `**` of a line: its place, its depth, and the characters beside it.
-struct Stars {
+/// A mark of a line: its place, its depth, and the characters beside it.
+struct PlacedMark {
     at: usize,
     parsed: bool,
     depth: usize,
@@ -81,11 +128,11 @@ struct Stars {
     after: Option<char>,
 }
 
-/// Pairs the marks of a line again, as they come; `None`: bold text would be lost.
-fn strong<'a>(line: &[Event<'a>]) -> Option<Vec<Event<'a>>> {
-    let pieces = split_at_stars(line);
+/// Pairs the marks of a line again, as they come; `None`: a text set off would be lost.
+fn pair_again<'a>(line: &[Event<'a>], mark: Mark) -> Option<Vec<Event<'a>>> {
+    let pieces = split_at_marks(line, mark);
     let mut out: Vec<Event<'a>> = Vec::with_capacity(pieces.len());
-    let mut open: Option<Stars> = None;
+    let mut open: Option<PlacedMark> = None;
     let (mut depth, mut unpaired) = (0_usize, 0_usize);
     for (nth, piece) in pieces.iter().enumerate() {
         let parsed = match piece {
@@ -96,14 +143,14 @@ fn strong<'a>(line: &[Event<'a>]) -> Option<Vec<Event<'a>>> {
                     _ => {}
                 }
                 // Left without its opener, it is nothing any more.
-                open = open.filter(|stars| depth >= stars.depth);
+                open = open.filter(|opener| depth >= opener.depth);
                 out.push(event.clone());
                 continue;
             }
-            Piece::Stars { parsed } => *parsed,
+            Piece::Mark { parsed } => *parsed,
         };
         let (ahead, behind) = pieces.split_at(nth);
-        let stars = Stars {
+        let placed = PlacedMark {
             at: out.len(),
             parsed,
             depth,
@@ -111,35 +158,45 @@ fn strong<'a>(line: &[Event<'a>]) -> Option<Vec<Event<'a>>> {
             after: behind.iter().skip(1).find_map(|piece| text_of(piece)?.chars().next()),
         };
         unpaired += usize::from(parsed);
-        out.push(Event::Text(CowStr::Borrowed("**")));
+        out.push(Event::Text(CowStr::Borrowed(mark.text())));
         let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
+        // A footnote is marked by a `*` as well: `价格*，数量*。`.
+        let is_footnote =
+            mark == Mark::Emphasis && placed.after.is_some_and(|c| CLOSING.contains(c));
+        let may_open = !is_space(placed.after) && !is_footnote;
         match open.take() {
-            Some(opener) if opener.depth == depth && !is_space(stars.before) => {
-                let has_text = stars.at > opener.at + 1;
-                let is_cjk_pair = [opener.before, stars.after].into_iter().flatten().any(is_cjk);
+            Some(opener) if opener.depth == depth && !is_space(placed.before) => {
+                let has_text = placed.at > opener.at + 1;
+                let is_cjk_pair = [opener.before, placed.after].into_iter().flatten().any(is_cjk);
                 if has_text && (is_cjk_pair || opener.parsed && parsed) {
-                    out.splice(opener.at..=opener.at, [Event::Start(Tag::Strong)]);
-                    out.splice(stars.at..=stars.at, [Event::End(TagEnd::Strong)]);
+                    out.splice(opener.at..=opener.at, [Event::Start(mark.tag())]);
+                    out.splice(placed.at..=placed.at, [Event::End(mark.tag().to_end())]);
                     unpaired -= usize::from(opener.parsed) + usize::from(parsed);
                 }
             }
-            kept => open = (!is_space(stars.after)).then_some(stars).or(kept),
+            kept => open = may_open.then_some(placed).or(kept),
         }
     }
     (unpaired == 0).then_some(out)
 }
 
-/// The events with each `**` by itself, and texts side by side as one.
-fn split_at_stars<'a>(line: &[Event<'a>]) -> Vec<Piece<'a>> {
+/// Marks that end something.
+const CLOSING: &str = "，。、；：？！）》」』】”’…,.;:?!)";
+
+/// The events with each mark by itself, and texts side by side as one.
+fn split_at_marks<'a>(line: &[Event<'a>], mark: Mark) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let flush = |text: &mut String, pieces: &mut Vec<Piece<'a>>| {
-        for (nth, part) in text.split("**").enumerate() {
-            if nth > 0 {
-                pieces.push(Piece::Stars { parsed: false });
-            }
+        let mut start = 0;
+        for at in mark.places(text).into_iter().map(Some).chain([None]) {
+            let part = text.get(start..at.unwrap_or(text.len())).unwrap_or_default();
             if !part.is_empty() {
                 pieces.push(Piece::Other(Event::Text(part.to_owned().into())));
+            }
+            if let Some(at) = at {
+                pieces.push(Piece::Mark { parsed: false });
+                start = at + mark.text().len();
             }
         }
         text.clear();
@@ -150,8 +207,9 @@ fn split_at_stars<'a>(line: &[Event<'a>]) -> Vec<Piece<'a>> {
             continue;
         }
         flush(&mut text, &mut pieces);
+        let is_edge = mark.is_edge(event);
         pieces.push(match event {
-            Event::Start(Tag::Strong) | Event::End(TagEnd::Strong) => Piece::Stars { parsed: true },
+            _ if is_edge => Piece::Mark { parsed: true },
             other => Piece::Other(other.clone()),
         });
     }
@@ -177,15 +235,19 @@ fn is_cjk(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pulldown_cmark::Parser;
+    use pulldown_cmark::{Options, Parser};
 
     use super::*;
 
-    /// Bold as `<b>`.
+    /// Bold as `<b>`, struck as `<s>`, italic as `<i>`.
     fn shown(markdown: &str) -> String {
         let show = |event| match event {
             Event::Start(Tag::Strong) => "<b>".to_owned(),
             Event::End(TagEnd::Strong) => "</b>".to_owned(),
+            Event::Start(Tag::Strikethrough) => "<s>".to_owned(),
+            Event::End(TagEnd::Strikethrough) => "</s>".to_owned(),
+            Event::Start(Tag::Emphasis) => "<i>".to_owned(),
+            Event::End(TagEnd::Emphasis) => "</i>".to_owned(),
             Event::Start(Tag::Link { .. }) => "[".to_owned(),
             Event::End(TagEnd::Link) => "]".to_owned(),
             Event::Text(text) => text.to_string(),
@@ -193,7 +255,8 @@ mod tests {
             Event::SoftBreak => "\n".to_owned(),
             _ => String::new(),
         };
-        with_cjk_strong(Parser::new(markdown)).map(show).collect()
+        let parser = Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH);
+        with_cjk_strong(parser).map(show).collect()
     }
 
     #[test]
@@ -209,12 +272,32 @@ mod tests {
             ("见**[说明](x)。**再看", "见<b>[说明]。</b>再看"),
             ("**첫째:**다음", "<b>첫째:</b>다음"),
             ("**一\n二。**三", "<b>一\n二。</b>三"),
-            ("**一。**二 *三* **四**", "<b>一。</b>二 三 <b>四</b>"),
+            ("**一。**二 *三* **四**", "<b>一。</b>二 <i>三</i> <b>四</b>"),
             ("**注意：**请检查**“价格”**的", "<b>注意：</b>请检查<b>“价格”</b>的"),
             ("**注意：**请检查**“价格”**", "<b>注意：</b>请检查<b>“价格”</b>"),
         ];
         for (markdown, html) in cases {
             assert_eq!(shown(markdown), html, "{markdown}");
+        }
+    }
+
+    #[test]
+    fn struck_and_italic_text_next_to_chinese_letters_and_marks_is_set_off_too() {
+        let cases = [
+            ("~~旧的：~~新的", "<s>旧的：</s>新的"),
+            ("改~~“旧”~~新", "改<s>“旧”</s>新"),
+            ("*注意：*请", "<i>注意：</i>请"),
+            ("请*“注意”*看", "请<i>“注意”</i>看"),
+            ("**重：**和*轻：*和~~无：~~完", "<b>重：</b>和<i>轻：</i>和<s>无：</s>完"),
+            ("**重*轻：*重：**完", "<b>重<i>轻：</i>重：</b>完"),
+        ];
+        for (markdown, html) in cases {
+            assert_eq!(shown(markdown), html, "{markdown}");
+        }
+        for markdown in
+            ["价格*，数量*。", "3*4，5 * 6", "只有~~一个：", "a*b.*c", "见*.rs，再见*.md"]
+        {
+            assert_eq!(shown(markdown), markdown, "{markdown}");
         }
     }
 

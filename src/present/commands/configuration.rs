@@ -66,9 +66,13 @@ fn modes_page(facts: &SessionInfo) -> CommandOutcome {
     let asking = ApprovalMode::ALL.iter();
     let asking = asking.map(|mode| row(mode.name(), mode.about(), *mode == facts.approval));
     let models = [(Mode::Low, w::MODE_LOW_ABOUT), (Mode::High, w::MODE_HIGH_ABOUT)];
-    let models = models.into_iter().filter(|_| facts.provider != Provider::Guide);
     let models = models.map(|(mode, about)| row(mode.name(), about, mode == facts.mode));
-    CommandOutcome::Page { title: w::STATUS_MODE.into(), rows: asking.chain(models).collect() }
+    let mut rows: Vec<PageRow> = asking.collect();
+    if facts.provider != Provider::Guide {
+        rows.push(PageRow::heading(common::MODEL));
+        rows.extend(models);
+    }
+    CommandOutcome::Page { title: w::STATUS_MODE.into(), rows }
 }
 
 /// The session takes over what is set, and shows the frontends what is in force.

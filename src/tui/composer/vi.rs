@@ -29,8 +29,14 @@ impl Composer {
 
     /// Handles a key that vi uses at the moment. False when the key has its usual meaning.
     pub fn vim_key(&mut self, key: &KeyEvent) -> bool {
-        let Some(vim) = &mut self.vim else { return false };
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let begins_command = !held && matches!(key.code, KeyCode::Char('/' | ':'));
+        let begins_command = begins_command && self.is_empty();
+        let Some(vim) = &mut self.vim else { return false };
+        if begins_command && vim.mode == VimMode::Normal {
+            vim.mode = VimMode::Insert;
+            return self.type_key(&KeyEvent::from(KeyCode::Char('/')));
+        }
         let before = (vim.mode != VimMode::Insert).then(|| self.text.lines().to_vec());
         let todo = match (key.code, vim.mode) {
             (KeyCode::Esc, _) => match vim.escape(self.text.lines(), self.text.cursor()) {

@@ -58,14 +58,14 @@ impl Dialog for ApproveDialog {
             step_details::MARKED_PROMPT
         };
         let states_reason = !self.asked.risk.is_high_risk();
-        let mut page = subject.page(self.title(width), prompt, states_reason, (width, pen));
-        let reason = step_details::stated_reason(subject.risk, usize::MAX, pen);
+        let (title, count) = (self.title(width), self.count(pen));
+        let mut page = subject.page(title, count, prompt, states_reason, (width, pen));
+        let reason = step_details::stated_reason(subject.risk, pen);
         let is_said = !subject.is_edited() && reason.is_some_and(|reason| reason == page.badge);
         // The end of a very long diff need not be seen if the diff is read page by page.
         let paged = subject.change.is_some() && self.asked.risk.is_high_risk();
         let most = if paged { file_change::MUST } else { usize::MAX };
         page.optional = page.required.split_off(page.required.len().min(most));
-        page.count = count_text(&self.asked, pen);
         for step in &self.asked.rest {
             page.optional.append(upcoming_step_rows(step, width, pen, &self.question.diffs));
         }
@@ -103,9 +103,11 @@ impl ApproveDialog {
     fn title(&self, width: usize) -> LocalizedText {
         let title: LocalizedText = match self.question.choices.flow.offer.kind {
             QuestionKind::Change => {
-                let name = self.asked.change.as_ref().map(file_change::name).unwrap_or_default();
-                let name = text::elide_middle(&name, width / 3);
-                return words::CHANGE_TITLE.with("name", name);
+                let Some(change) = &self.asked.change else {
+                    return words::ASK_TITLE.with("where", "");
+                };
+                let name = text::elide_middle(&text::single_line(&change.name()), width / 3);
+                return file_change::title(change).with("name", name);
             }
             QuestionKind::Denied => words::ASK_AGAIN_TITLE.into(),
             QuestionKind::Unconfined if self.asked.risk.leaves_sandbox() => {
@@ -118,6 +120,12 @@ impl ApproveDialog {
             return title.with("where", LocalizedText::from(words::ASK_IN_BACKGROUND));
         }
         title.with("where", "")
+    }
+
+    /// Its number, unless it asks again about a step that has run.
+    fn count(&self, pen: &DrawContext<'_>) -> String {
+        let asks_again = self.asked.risk.opens_sandbox();
+        if asks_again { String::new() } else { count_text(&self.asked, pen) }
     }
 
     /// What must be known to answer: why a question is unusual, and where the program and the

@@ -312,6 +312,12 @@ fn append_key_hints(said: Line<'static>, keys: &Line<'static>, room: usize) -> L
     line
 }
 
+/// Columns of a body's width that the head takes without its badge.
+pub fn head_columns(title: &str, count: &str) -> usize {
+    let count = if count.is_empty() { 0 } else { text::width(count) + 1 };
+    text::width(title) + count + 4
+}
+
 fn is_too_small(screen: Rect) -> bool {
     screen.width < NARROWEST || screen.height < LOWEST
 }

@@ -8,22 +8,26 @@ use super::rows::{DiffViewCache, Rows};
 use crate::draw::DrawContext;
 use crate::text;
 use crate::transcript::{DiffForm, DiffView};
-use avocet_core::i18n::screen as words;
+use avocet_core::i18n::{Phrase, screen as words};
 use avocet_core::protocol::Change;
 
 /// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
 /// scrolled to, or read in the file.
 pub const MUST: usize = 400;
 
-/// The name of what a change is about, as its diff has it.
-pub fn name(change: &Change) -> String {
-    let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
-    text::single_line(name.unwrap_or(&change.path))
+/// What is asked about it.
+pub fn title(change: &Change) -> Phrase {
+    match (&change.before, &change.after) {
+        _ if !change.others.is_empty() => words::CHANGE_TITLE,
+        (None, Some(_)) => words::CHANGE_TITLE_NEW,
+        (Some(_), None) => words::CHANGE_TITLE_DELETED,
+        _ => words::CHANGE_TITLE,
+    }
 }
 
 /// The head of the diff, and its rows.
 pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffViewCache) -> Rows {
-    let name = name(change);
+    let name = text::single_line(&change.name());
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let name = match change.others.len() {
         0 => name,
@@ -43,7 +47,7 @@ pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffVi
         counts.push(Span::styled(format!("  {kind}"), pen.theme.dim));
     }
     let taken: usize = counts.iter().map(Span::width).sum();
-    let mut rows = super::step_details::full_rows(&name, bold, width, pen);
+    let mut rows = super::step_details::escaped_rows(name, bold, width, pen);
     match rows.last_mut() {
         Some(last) if last.width() + taken <= width => last.spans.extend(counts),
         _ => rows.push(Line::from(counts)),

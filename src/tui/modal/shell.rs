@@ -34,9 +34,8 @@ impl Dialog for ShellDialog {
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, None);
-        let mut page =
-            subject.page(words::SHELL_TITLE.into(), step_details::PROMPT, false, (width, pen));
-        page.count = count_text(&self.asked, pen);
+        let (title, count) = (words::SHELL_TITLE.into(), count_text(&self.asked, pen));
+        let mut page = subject.page(title, count, step_details::PROMPT, false, (width, pen));
         if !subject.is_edited() {
             page.optional.extend(self.command_rows(width, pen));
         }

@@ -10,16 +10,20 @@ use serde_json::Value;
 use super::dialog_frame::MEASURE;
 use crate::draw::DrawContext;
 use crate::{draw, text};
-use avocet_core::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS};
+use avocet_core::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS, TOOL_WRITES};
 use avocet_core::i18n::{LocalizedText, Phrase, common, screen as words};
 use avocet_core::protocol::{Effect, Reason, Risk, StepAction, Tier};
 use avocet_core::text::{QuotedWord, escape, quote};
 
 /// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;
+/// In front of the later rows of a command.
+const INDENT: &str = "  ";
 /// In front of a command, and in front of the one of a list that is asked about.
 pub const PROMPT: &str = "  $ ";
 pub const MARKED_PROMPT: &str = "› $ ";
+/// Those of the effects that leave the folder or cannot be undone.
+const LEAVING: usize = 6;
 /// What a step may do, the gravest first.
 const GRAVEST: [Effect; 12] = [
     Effect::Irreversible,
@@ -94,7 +98,7 @@ pub fn with_tier(
     rows
 }
 
-/// On one row where it fits and reads well, else one argument per row.
+/// As many whole words in a row as fit: their quotes keep them apart.
 fn exec(
     program: &str,
     args: &[String],
@@ -103,32 +107,30 @@ fn exec(
     pen: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
-    let tokens: Vec<StyledText> = std::iter::once(token(program, bold))
-        .chain(args.iter().enumerate().map(|(at, arg)| {
+    let tokens =
+        std::iter::once(token(program, bold)).chain(args.iter().enumerate().map(|(at, arg)| {
             let pointed = argument_tier(risk, at);
             token(arg, pointed.map_or(pen.theme.text, |tier| pointed_style(tier, pen)))
-        }))
-        .collect();
-    let total: usize = tokens.iter().map(|token| text::width(&token.text) + 1).sum();
-    let broken = tokens.iter().any(|token| token.breaks().count() >= BROKEN);
-    if total <= width + 1 && !broken {
-        let mut line = Line::default();
-        for token in tokens {
-            if !line.spans.is_empty() {
-                line.spans.push(Span::raw(" "));
+        }));
+    let room = width.saturating_sub(INDENT.len());
+    let mut rows: Vec<Line<'static>> = Vec::new();
+    // Whether the last row takes another word.
+    let mut is_open = false;
+    for token in tokens {
+        let is_whole = text::width(&token.text) <= room && token.breaks().count() < BROKEN;
+        let taken = 1 + text::width(&token.text);
+        match rows.last_mut() {
+            Some(row) if is_open && is_whole && row.width() + taken <= width => {
+                row.spans.push(Span::raw(" "));
+                row.spans.extend(token.spans(0..token.text.len(), pen));
             }
-            line.spans.extend(token.spans(0..token.text.len(), pen));
+            _ => {
+                let first = rows.is_empty();
+                let words = token.rows(if first { width } else { room }, pen);
+                rows.extend(words.into_iter().map(|row| if first { row } else { indented(row) }));
+            }
         }
-        return vec![line];
-    }
-    let mut rows = Vec::new();
-    for (at, token) in tokens.into_iter().enumerate() {
-        let indent = if at == 0 { "" } else { "  " };
-        for row in token.rows(width.saturating_sub(indent.len()), pen) {
-            let mut spans = vec![Span::raw(indent)];
-            spans.extend(row.spans);
-            rows.push(Line::from(spans));
-        }
+        is_open = is_whole;
     }
     rows
 }
@@ -187,7 +189,7 @@ fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<L
 }
 
 fn indented(mut row: Line<'static>) -> Line<'static> {
-    row.spans.insert(0, Span::raw("  "));
+    row.spans.insert(0, Span::raw(INDENT));
     row
 }
 
@@ -199,6 +201,16 @@ pub fn full_rows(
     pen: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     escaped_text(text, style).rows(width, pen)
+}
+
+/// The same of a text that is escaped already.
+pub fn escaped_rows(
+    text: String,
+    style: Style,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
+    StyledText { text, marks: Vec::new(), style }.rows(width, pen)
 }
 
 /// The facts under the command, each with a label, in one column.
@@ -379,12 +391,20 @@ fn effect_phrase(effect: Effect) -> Phrase {
     }
 }
 
-/// Why it asks, for the head of a question: its main reason in so many columns, or the gravest of
-/// its effects.
-pub fn badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
-    if let Some(reason) = stated_reason(risk, room, pen) {
-        return reason;
+/// Why it asks, for the head of a question that has so much room: its main reason. One that is
+/// longer has rows of its own, and the head names only what leaves the folder or cannot be undone.
+pub fn stated_badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
+    let leaves = GRAVEST.iter().take(LEAVING).any(|effect| risk.effects.contains(effect));
+    match stated_reason(risk, pen) {
+        Some(reason) if text::width(&reason) <= room => reason,
+        Some(_) if !leaves => String::new(),
+        None if !leaves && risk.deciding_reason().is_some_and(is_shown_already) => String::new(),
+        Some(_) | None => badge(risk, pen),
     }
+}
+
+/// The gravest of its effects, for the head of a question.
+pub fn badge(risk: &Risk, pen: &DrawContext<'_>) -> String {
     let gravest = GRAVEST.iter().find(|effect| risk.effects.contains(effect));
     let badge = match (risk.is_high_risk(), gravest) {
         (true, Some(effect)) => words::ASK_TIER_LIFTED.with("effect", named(*effect)),
@@ -397,16 +417,21 @@ pub fn badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
     badge.text(pen.lang)
 }
 
-/// The main reason as a badge, where it fits into so many columns.
-pub fn stated_reason(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> Option<String> {
+/// The main reason as a badge.
+pub fn stated_reason(risk: &Risk, pen: &DrawContext<'_>) -> Option<String> {
     let main = main_reason(risk).filter(|reason| !reason.rule.starts_with(SANDBOX))?;
     let say = reason_for_question(&main.say).text(pen.lang);
-    let said = text::single_line(say.trim_end_matches(['.', '。']));
-    (text::width(&said) <= room).then_some(said)
+    Some(text::single_line(say.trim_end_matches(['.', '。'])))
 }
 
 fn main_reason(risk: &Risk) -> Option<&Reason> {
-    reasons(risk).find(|reason| !is_confinement(reason))
+    let reason = risk.deciding_reason().filter(|reason| reason.tier > Tier::L0)?;
+    (!is_confinement(reason) && !is_shown_already(reason)).then_some(reason)
+}
+
+/// Whether a reason only names the file that the question shows.
+fn is_shown_already(reason: &Reason) -> bool {
+    reason.say.phrase() == TOOL_WRITES
 }
 
 /// What confines the step, in its own rows.
@@ -480,7 +505,11 @@ impl StyledText {
 
     /// One part of it, with invisible characters set apart.
     fn spans(&self, part: Range<usize>, pen: &DrawContext<'_>) -> Vec<Span<'static>> {
-        let odd = pen.theme.danger.add_modifier(Modifier::REVERSED);
+        // Lines and indentation are ordinary in code.
+        let odd = |mark: &str| match mark {
+            "\\n" | "\\t" => pen.theme.dim,
+            _ => pen.theme.danger.add_modifier(Modifier::REVERSED),
+        };
         let mut spans = Vec::new();
         let mut done = part.start;
         let mut put = |from: usize, to: usize, style: Style| {
@@ -492,7 +521,7 @@ impl StyledText {
             let (from, to) = (mark.start.max(part.start), mark.end.min(part.end));
             if from < to {
                 put(done, from, self.style);
-                put(from, to, odd);
+                put(from, to, odd(self.text.get(mark.clone()).unwrap_or_default()));
                 done = to;
             }
         }

@@ -3,16 +3,13 @@
 
 use ratatui::text::Line;
 
-use super::dialog_frame::{DialogPage, MEASURE};
+use super::dialog_frame::{self, DialogPage, MEASURE};
 use super::rows::DiffViewCache;
 use super::step_details;
 use crate::draw::DrawContext;
 use crate::text;
 use avocet_core::i18n::{LocalizedText, screen as words};
 use avocet_core::protocol::{Change, Risk, StepAction};
-
-/// Columns of the head for its count and gaps.
-const COUNT: usize = 14;
 
 /// The content of a dialog: the step as proposed, or as edited.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +38,7 @@ impl<'a> Subject<'a> {
     pub fn page(
         &self,
         title: LocalizedText,
+        count: String,
         prompt: &'static str,
         states_reason: bool,
         (width, pen): (usize, &DrawContext<'_>),
@@ -50,10 +48,10 @@ impl<'a> Subject<'a> {
         let title = title.text(pen.lang);
         let badge = match self.certainty {
             Certainty::Proposed if states_reason => {
-                let room = width.min(MEASURE).saturating_sub(text::width(&title) + COUNT);
-                step_details::badge(self.risk, room, pen)
+                let taken = dialog_frame::head_columns(&title, &count);
+                step_details::stated_badge(self.risk, width.min(MEASURE).saturating_sub(taken), pen)
             }
-            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, 0, pen),
+            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, pen),
             Certainty::Pending => words::EDIT_JUDGING.text(pen.lang).to_owned(),
             Certainty::Unreadable(_) => words::EDIT_UNREADABLE.text(pen.lang).to_owned(),
         };
@@ -69,6 +67,7 @@ impl<'a> Subject<'a> {
         };
         DialogPage {
             title,
+            count,
             badge,
             tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
             required: must,

@@ -103,7 +103,7 @@ impl Dialog for TemplateDialog {
         let of = text::elide_middle(&escape(&self.template).text, width / 2);
         let mut page = DialogPage {
             title: words::PIECES_TITLE.with("of", of).text(pen.lang),
-            badge: worst.map_or_else(String::new, |risk| step_details::badge(risk, 0, pen)),
+            badge: worst.map_or_else(String::new, |risk| step_details::badge(risk, pen)),
             tone: worst.map_or(pen.theme.dim, |risk| step_details::tone(risk, pen)),
             ..DialogPage::default()
         };

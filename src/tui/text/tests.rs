@@ -72,3 +72,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn code_is_cut_after_a_blank_of_the_second_half_and_loses_nothing() {
+    let cases: [(&str, usize, &[&str]); 6] = [
+        ("let a = format(b, c);", 12, &["let a = ", "format(b, ", "c);"]),
+        ("let total = sum(b);", 14, &["let total = ", "sum(b);"]),
+        ("a bcdefghijklmnop", 10, &["a bcdefghi", "jklmnop"]),
+        ("          abcdefgh", 12, &["          ab", "cdefgh"]),
+        ("one  two   three", 10, &["one  two  ", " three"]),
+        ("", 10, &[""]),
+    ];
+    for (line, width, rows) in cases {
+        let cut: Vec<&str> = cut_ranges(line, width).into_iter().map(|at| &line[at]).collect();
+        assert_eq!(cut, rows, "{line}");
+    }
+}

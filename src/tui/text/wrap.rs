@@ -37,16 +37,27 @@ pub fn wrap_ranges(line: &str, width: usize) -> Vec<Range<usize>> {
     rows.out
 }
 
-/// The rows of one line cut at the last column, as code is shown: spaces stay.
+/// The rows of one line of code: cut after a blank in their second half, or at the last column.
+/// Nothing is left out.
 pub fn cut_ranges(line: &str, width: usize) -> Vec<Range<usize>> {
     let (mut out, mut start, mut used) = (Vec::new(), 0, 0);
+    // The end of the last blank after a word of the row, in bytes and in columns.
+    let mut blank: Option<(usize, usize)> = None;
+    let mut has_word = false;
     for (at, cluster) in line.grapheme_indices(true) {
         let wide = cells(cluster);
         if used + wide > width && at > start {
-            out.push(start..at);
-            (start, used) = (at, 0);
+            let at_blank = blank.take().filter(|(_, column)| column * 2 > width);
+            let (end, column) = at_blank.unwrap_or((at, used));
+            out.push(start..end);
+            (start, used, has_word) = (end, used - column, at_blank.is_some());
         }
         used += wide;
+        if cluster != " " {
+            has_word = true;
+        } else if has_word {
+            blank = Some((at + cluster.len(), used));
+        }
     }
     out.push(start..line.len());
     out

@@ -8,7 +8,7 @@ use super::diff_view::{DiffForm, DiffView};
 use super::highlight::{HighlightCache, Snippet};
 use super::output::Tail;
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_note};
-use super::step_run::{self, StepRun};
+use super::step_run::StepRun;
 use super::step_summary::{CHANGE_ROWS, StepSummary, outcome_texts};
 use super::time;
 use crate::symbols::{DOING, DONE, FAILED};
@@ -17,6 +17,7 @@ use crate::theme::Theme;
 use avocet_core::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use avocet_core::i18n::{LocalizedText, Phrase, common, exec, screen};
 use avocet_core::protocol::{ApprovalMode, Outcome, Risk, StepAction, Tier, TurnOrigin};
+use avocet_present::outcome::step_name;
 
 /// Rows of the user's answer to a question of the model.
 const ANSWER: usize = 2;
@@ -167,7 +168,7 @@ impl StepBlock {
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.prose_width();
         let done = matches!(&self.state, StepState::Done(done) if done.ran());
-        let (verb, subject) = step_run::name(&self.work, done);
+        let (verb, subject) = step_name(&self.work, done);
         let verb = verb.map(|verb| format!("{} ", paper.phrase(verb))).unwrap_or_default();
         let command = format!("{verb}{subject}");
         let bold = paper.theme.text.add_modifier(Modifier::BOLD);

@@ -3,8 +3,9 @@
 
 use super::block::{Block, BlockBody};
 use super::step::{Fold, StepBlock};
-use super::step_run::{RunSummary, StepRun, name};
+use super::step_run::{RunSummary, StepRun};
 use crate::text;
+use avocet_present::outcome::step_name;
 
 /// Steps that are named in the row.
 const NAMED: usize = 12;
@@ -74,7 +75,7 @@ fn group(run: &mut [Block]) {
 fn summarise(run: &[Block]) -> RunSummary {
     let steps = || run.iter().filter_map(step_of);
     let name = |step: &StepBlock| {
-        let (verb, subject) = name(&step.work, true);
+        let (verb, subject) = step_name(&step.work, true);
         (verb, text::elide_middle(&subject, NAME), step.total())
     };
     RunSummary {

@@ -1,4 +1,4 @@
-//! The row for a run of steps, and what a step is called.
+//! The row for a run of steps.
 
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
@@ -7,7 +7,6 @@ use super::paragraph::{LayoutContext, StyledRow};
 use super::time;
 use crate::text;
 use avocet_core::i18n::{Phrase, screen};
-use avocet_core::protocol::StepAction;
 
 /// The row names steps only with so much room.
 const ROOM: usize = 12;
@@ -31,31 +30,6 @@ pub(super) struct RunSummary {
     pub duration_ms: u64,
     /// The first ones: the verb of a tool, its subject or the command, and what it found.
     pub names: Vec<(Option<Phrase>, String, Option<usize>)>,
-}
-
-/// The verbs of tools: on the way, and done.
-#[rustfmt::skip]
-const VERBS: &[(&str, Phrase, Phrase)] = &[
-    ("file.read",         screen::VERB_READING,   screen::VERB_READ),
-    ("file.list",         screen::VERB_LISTING,   screen::VERB_LISTED),
-    ("file.search",       screen::VERB_SEARCHING, screen::VERB_SEARCHED),
-    ("file.write",        screen::VERB_WRITING,   screen::VERB_WROTE),
-    ("file.edit",         screen::VERB_EDITING,   screen::VERB_EDITED),
-    ("config.json_patch", screen::VERB_EDITING,   screen::VERB_EDITED),
-    ("plugin.run",        screen::VERB_RUNNING,   screen::VERB_RAN),
-    ("ask",               screen::VERB_ASKING,    screen::VERB_ASKED),
-];
-
-/// The verb of a tool, and what it is about; a program has only its command line.
-pub(super) fn name(work: &StepAction, is_done: bool) -> (Option<Phrase>, String) {
-    let line = work.command_line();
-    let StepAction::Tool { name, .. } = work else { return (None, line) };
-    let subject = line.strip_prefix(name.as_str()).unwrap_or(&line).trim_start();
-    match VERBS.iter().find(|(tool, ..)| tool == name) {
-        Some((_, _, done)) if is_done => (Some(*done), subject.to_owned()),
-        Some((_, doing, _)) => (Some(*doing), subject.to_owned()),
-        None => (None, line),
-    }
 }
 
 impl RunSummary {

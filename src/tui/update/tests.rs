@@ -23,6 +23,7 @@ mod focus;
 mod palette;
 mod pictures;
 mod question;
+mod question_rows;
 mod queueing;
 mod settings;
 mod start_page;

@@ -1,6 +1,7 @@
 //! Questions as lines, and what is written around them.
 
 use super::*;
+use avocet_core::protocol::Change;
 
 #[test]
 fn trust_is_asked_about_in_a_line_of_words() {
@@ -33,6 +34,22 @@ fn a_step_that_would_run_in_the_background_is_asked_about_as_such() {
 }
 
 #[test]
+fn an_edit_is_named_once_and_only_one_of_several_steps_has_a_number() {
+    for (of, first) in [(1, "A step needs your OK."), (2, "A step needs your OK, 1 of 2.")] {
+        let mut judged = risk(Tier::L1, false);
+        judged.reasons[0].say = avocet_core::i18n::safety::TOOL_WRITES.with("path", "a.txt");
+        let Event::Asked(mut ask) = asks(judged) else { panic!("asks") };
+        let Question::Step(asked) = &mut ask.question else { panic!("a step") };
+        asked.of = of;
+        let diff = "--- a.txt\n+++ a.txt\n@@ -0,0 +1 @@\n+one\n".into();
+        asked.change = Some(Change { path: "/work/a.txt".into(), diff, ..Change::default() });
+        let lines = written(&linear().on_event(Event::Asked(ask)));
+        assert_eq!(lines[0], first);
+        assert_eq!(lines.iter().filter(|line| line.contains("a.txt")).count(), 1, "{lines:?}");
+    }
+}
+
+#[test]
 fn what_only_read_is_one_line_and_a_line_of_the_user_shows_its_output() {
     let mut linear = linear();
     linear.on_event(started());
@@ -41,11 +58,11 @@ fn what_only_read_is_one_line_and_a_line_of_the_user_shows_its_output() {
         StepAction::Tool { name: "file.read".into(), input: serde_json::json!({ "path": "a" }) },
     ];
     let typed = StepAction::Shell { line: "cat a.txt".into() };
-    for (work, code, lines) in [
-        (reads[0].clone(), 0, 1),
-        (reads[1].clone(), 0, 1),
-        (reads[0].clone(), 1, 4),
-        (typed, 0, 4),
+    for (work, code, lines, first) in [
+        (reads[0].clone(), 0, 1, "Running: cat a.txt"),
+        (reads[1].clone(), 0, 1, "Reading a"),
+        (reads[0].clone(), 1, 4, "Running: cat a.txt"),
+        (typed, 0, 4, "Running: cat a.txt"),
     ] {
         let risk = risk(Tier::L0, false);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
@@ -57,7 +74,7 @@ fn what_only_read_is_one_line_and_a_line_of_the_user_shows_its_output() {
         };
         let mut shown = written(&linear.on_event(before));
         shown.extend(written(&linear.on_event(Event::StepFinished(Box::new(observation)))));
-        assert_eq!(shown.len(), lines, "{shown:?}");
+        assert_eq!((shown.len(), &*shown[0]), (lines, first), "{shown:?}");
     }
 }
 

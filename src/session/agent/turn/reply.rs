@@ -134,7 +134,7 @@ impl Turn {
         }
         if let Some(cut) = reply.cut {
             // Calls that may be incomplete are not part of what the model sees again.
-            return self.finish_truncated(text, cut);
+            return self.finish_truncated(text, cut, reply.broken_by);
         }
         if text.trim().is_empty() {
             return self.handle_empty(&reply);
@@ -198,7 +198,8 @@ impl Turn {
             Truncation::Cancelled | Truncation::Filtered => true,
         });
         if let Some(cut) = cut {
-            return self.handle_truncated(&reading, &text, cut);
+            let message = transcript::readable_part(&reading, &text).unwrap_or_default();
+            return self.finish_truncated(message, cut, reply.broken_by.clone());
         }
         match reading {
             ParsedReply::Valid {
@@ -206,7 +207,7 @@ impl Turn {
                 found: ReplyRepair::Repaired,
             } if !message.trim().is_empty() && transcript::ends_in_its_message(&text) => {
                 // The server says that it is whole, and its words have no end.
-                self.finish_truncated(message, Truncation::Broken)
+                self.finish_truncated(message, Truncation::Broken, None)
             }
             ParsedReply::Valid { reply: parsed, found } => {
                 // A lost event may have changed what is left.
@@ -285,16 +286,12 @@ impl Turn {
     }
 
     /// An incomplete reply is shown, and none of it is run.
-    fn handle_truncated(
+    fn finish_truncated(
         &mut self,
-        reading: &ParsedReply,
-        text: &str,
+        message: String,
         cut: Truncation,
+        broken_by: Option<LocalizedText>,
     ) -> TurnAction {
-        self.finish_truncated(transcript::readable_part(reading, text).unwrap_or_default(), cut)
-    }
-
-    fn finish_truncated(&mut self, message: String, cut: Truncation) -> TurnAction {
         self.transcript.forget_repair();
         if !message.is_empty() {
             self.transcript.add_chat(&message);
@@ -315,7 +312,11 @@ impl Turn {
             Truncation::Filtered => words::CUT_FILTERED,
             Truncation::Repeated => words::CUT_REPEATED,
         };
-        self.end(TurnOutcome::Failed { why: why.into() })
+        let why = match broken_by {
+            Some(error) => words::CUT_BY.with("why", error),
+            None => why.into(),
+        };
+        self.end(TurnOutcome::Failed { why })
     }
 
     /// Asks once more. If that is broken too, the message of the first is shown, but the turn has

@@ -288,6 +288,16 @@ fn what_a_step_read_is_shown_as_code_with_its_numbers() {
 }
 
 #[test]
+fn a_step_approved_together_with_another_says_that_it_was_approved() {
+    let mut screen = Screen::new(100, 30);
+    screen.apply_all([turn_started("t")]);
+    screen.transcript.approve_ahead(&["2".to_owned()]);
+    screen.apply_all([done(step("2", "make", &[]), Tier::L1)]);
+    let text = screen.text();
+    assert!(text.contains("approved") && !text.contains("allowed"), "{text}");
+}
+
+#[test]
 fn a_refusal_names_the_ways_out() {
     let refused = |step: Step, rule: &str| {
         let seen = observation(step, Tier::L2, Outcome::Refused);

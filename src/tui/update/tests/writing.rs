@@ -315,6 +315,16 @@ fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
 }
 
 #[test]
+fn a_slash_or_a_colon_begins_a_command_in_an_empty_input_in_normal_mode() {
+    for begins in ["/", ":"] {
+        let mut state = screen();
+        press(&mut state, "/vim on\n\x1b");
+        press(&mut state, &format!("{begins}vim\ndd"));
+        assert_eq!(state.composer.display_text(), "dd", "{begins}: off again");
+    }
+}
+
+#[test]
 fn vi_undoes_a_change_with_what_was_typed_for_it() {
     let mut state = screen();
     press(&mut state, "/vim on\n");

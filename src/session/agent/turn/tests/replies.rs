@@ -200,6 +200,20 @@ fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
 }
 
 #[test]
+fn an_answer_that_an_error_broke_off_fails_with_that_error_alone() {
+    let mut bench = begun();
+    let error = avocet_core::i18n::agent::EMPTY_REPLY;
+    let reply = ModelReply {
+        cut: Some(Truncation::Broken),
+        broken_by: Some(error.into()),
+        ..ModelReply::from_text("half an")
+    };
+    let action = bench.next(TurnInput::Replied(Ok(reply)));
+    let cause = error.text(Lang::En);
+    assert_eq!(line(&action), format!("failed: {cause} Nothing from it was run."));
+}
+
+#[test]
 fn a_truncated_chat_keeps_its_mark() {
     for text in [r#"{"type":"chat","message":"hi"#, "hi", "hi {\"type\":\"cm"] {
         let mut bench = begun();
