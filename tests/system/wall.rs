@@ -26,6 +26,7 @@ use crate::support::skip::{Reason, skip};
 
 mod git;
 mod guarded;
+mod honest;
 mod outliving;
 mod toolchains;
 

@@ -149,7 +149,8 @@ fn match_assignment(
         value = words;
     }
     value.listed = text.get(..name.start)?.ends_with(';');
-    let in_section = class == NameClass::Password && value.last && is_in_section(text, name.start);
+    let in_section =
+        class == NameClass::Password && value.last && values::is_in_section(text, name.start);
     let capitals = name.last.len() > 1 && !name.last.contains(|c: char| c.is_ascii_lowercase());
     let tight = blanks == 0 && !name.spaced;
     let form = match sign {
@@ -244,19 +245,6 @@ pub(super) fn is_cell_secret(class: NameClass, text: &str) -> bool {
         && !values::is_type(text)
         && is_secret(BindingForm::Field, class, name, &value)
 }
-
-/// Whether the line that begins here is one of settings below a `[heading]`, where a bare word is a
-/// value.
-fn is_in_section(text: &str, at: usize) -> bool {
-    let before = text.get(..at).and_then(|head| head.strip_suffix('\n')).unwrap_or_default();
-    let lines = before.rsplit('\n').take(SECTION).map(str::trim);
-    let above =
-        |line: &&str| !line.is_empty() && !line.starts_with(['#', ';']) && !line.contains('=');
-    lines.into_iter().find(above).is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
-}
-
-/// The most lines of settings that are looked at.
-const SECTION: usize = 40;
 
 struct CandidateName<'t> {
     /// Its last part: `password` of `db.password`.

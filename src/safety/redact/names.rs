@@ -165,7 +165,7 @@ const KEYS: &[&str] = &[
 /// Words before `key` that make it no secret.
 #[rustfmt::skip]
 const NO_KEYS: &[&str] = &[
-    "primary", "websocket", "gpg", "foreign", "sort", "cache", "partition", "row", "public", "pub", "publishable",
+    "primary", "socket", "gpg", "foreign", "sort", "cache", "partition", "row", "public", "pub", "publishable",
     "registry", "hot", "short", "shortcut", "group", "order", "index", "unique", "natural",
     "composite", "candidate", "range", "hash", "map", "dict", "object", "json", "config", "env",
     "i18n", "translation", "locale", "message", "lookup", "route", "query", "react",

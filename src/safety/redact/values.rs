@@ -127,3 +127,16 @@ pub(super) fn is_separated_words(text: &str) -> bool {
 pub(super) fn is_version(text: &str) -> bool {
     text.bytes().filter(u8::is_ascii_alphabetic).count() <= 1
 }
+
+/// Whether the line that begins here is one of settings below a `[heading]`, where a bare word is a
+/// value.
+pub(super) fn is_in_section(text: &str, at: usize) -> bool {
+    let before = text.get(..at).and_then(|head| head.strip_suffix('\n')).unwrap_or_default();
+    let lines = before.rsplit('\n').take(SECTION).map(str::trim);
+    let above =
+        |line: &&str| !line.is_empty() && !line.starts_with(['#', ';']) && !line.contains('=');
+    lines.into_iter().find(above).is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+}
+
+/// The most lines of settings that are looked at.
+const SECTION: usize = 40;
