@@ -439,7 +439,7 @@ fn is_long_random(found: &PatternMatch<'_>) -> bool {
     has_letter_and_digit(found.secret) && is_not_placeholder(found)
 }
 
-/// Random letters: no name of many words, and no checksum after a word that is none of a secret.
+/// Random letters and digits after a word that names a secret.
 fn is_varied_token(found: &PatternMatch<'_>) -> bool {
     is_varied(found.secret) && is_not_placeholder(found)
 }

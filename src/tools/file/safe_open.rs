@@ -335,7 +335,7 @@ fn remove_folder(
     Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?)
 }
 
-/// A link that is not followed is no folder either.
+/// Of a file, and of a link, which is not followed.
 fn is_no_folder(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     [Errno::NOTDIR, Errno::LOOP].iter().any(|errno| code == Some(errno.raw_os_error()))

@@ -169,8 +169,7 @@ impl<'a> Reader<'a> {
         Reader { known, roots, before, files: Files::new(), cut: BTreeSet::new(), left: MOST }
     }
 
-    /// What a file says that leads to others: what it said before the step, which may have written
-    /// something else.
+    /// The content of a file that names others, from before the step, which may have changed it.
     fn content_before(&self, path: &Path) -> Option<&Content> {
         let files = if self.before.is_some() { self.known } else { &self.files };
         files.get(path).map(|file| &file.content)
