@@ -73,11 +73,12 @@ pub use policy::{
     ToolRestriction, Unknown, is_firm,
 };
 pub use prompt_parts::{assess_mention, assess_template_command};
+pub use repository::HOOKS;
 pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use sensitive::{
     case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
 };
-pub use signing::{HOOKS, hooks_digest};
+pub use signing::hooks_digest;
 pub use step::{UNTRUSTED, suggest_grants};
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;

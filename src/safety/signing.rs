@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::repository::{self, GitSetting, RepositorySettings};
+use super::repository::{self, GitSetting, HOOKS, RepositorySettings};
 use super::spec::JudgeContext;
 use super::tools::digest;
 use super::{Contents, PathKind, PolicyContext, paths};
@@ -12,14 +12,6 @@ use avocet_core::i18n::{LocalizedText, safety as words};
 /// Sub-commands that record a commit or a tag.
 const RECORDS: &[&str] =
     &["commit", "merge", "rebase", "cherry-pick", "revert", "am", "tag", "pull"];
-
-/// The hooks that git runs on the user's machine.
-#[rustfmt::skip]
-pub const HOOKS: &[&str] = &[
-    "pre-push", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit",
-    "post-merge", "post-checkout", "pre-rebase", "post-rewrite", "reference-transaction",
-    "pre-auto-gc", "post-index-change", "applypatch-msg", "pre-applypatch", "post-applypatch",
-];
 
 /// The most of a settings file that is read, in bytes.
 const MOST: usize = 256 * 1024;

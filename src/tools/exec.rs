@@ -19,7 +19,7 @@ use futures_util::future::BoxFuture;
 use super::output_file::OutputFile;
 use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
-use super::sandbox::guarded::PutBack;
+use super::sandbox::guarded::{FileGuard, PutBack};
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
 use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
 use avocet_core::protocol::{
@@ -98,7 +98,13 @@ impl Tool for Exec {
 
     fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
-        async move { terminal::run(&exec, &step, &watch).await }.boxed()
+        async move {
+            let looked = guard_files(&exec, step.assessment(), true).await;
+            let mut seen = terminal::run(&exec, &step, &watch).await;
+            unguard_files(looked, &mut seen, (&exec.setup, Vec::new())).await;
+            seen
+        }
+        .boxed()
     }
 
     fn sandbox_status(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
@@ -117,27 +123,42 @@ async fn run(
     watch: &RunControl,
 ) -> PipedOutput {
     let judged = step.assessment();
+    let mut left = Vec::new();
     // The user wrote the line. What others changed that run beside it is put back all the same.
     let by_hand = input.is_none() && matches!(judged.step.work, StepAction::Shell { .. });
     if judged.risk.tier == Tier::L0 && !by_hand {
-        return run_unguarded(exec, step, input, watch).await;
+        return run_unguarded(exec, step, (input, watch), &mut left).await;
     }
-    let (sandbox, judged) = (Arc::clone(&exec.sandbox), judged.clone());
-    let look = move || sandbox.guard_files(&judged, by_hand);
-    let looked = tokio::task::spawn_blocking(look).await;
-    let mut ended = run_unguarded(exec, step, input, watch).await;
-    if let Ok((guard, before)) = looked {
-        let after = tokio::task::spawn_blocking(move || guard.end()).await.unwrap_or_default();
-        record_put_back(&mut ended.observation, &exec.setup, vec![before, after]);
-    }
+    let looked = guard_files(exec, judged, by_hand).await;
+    let mut ended = run_unguarded(exec, step, (input, watch), &mut left).await;
+    unguard_files(looked, &mut ended.observation, (&exec.setup, left)).await;
     ended
+}
+
+/// A look at the guarded files before a step, and what was put back then; `None`: it broke off.
+type FirstLook = Option<(FileGuard, PutBack)>;
+
+async fn guard_files(exec: &Exec, judged: &Assessment, by_hand: bool) -> FirstLook {
+    let (sandbox, judged) = (Arc::clone(&exec.sandbox), judged.clone());
+    tokio::task::spawn_blocking(move || sandbox.guard_files(&judged, by_hand)).await.ok()
+}
+
+/// `left`: processes that the step left running on purpose.
+async fn unguard_files(
+    looked: FirstLook,
+    seen: &mut Observation,
+    (setup, left): (&Setup, Vec<i32>),
+) {
+    let Some((guard, before)) = looked else { return };
+    let after = tokio::task::spawn_blocking(move || guard.end(&left)).await.unwrap_or_default();
+    record_put_back(seen, setup, vec![before, after]);
 }
 
 async fn run_unguarded(
     exec: &Exec,
     step: &Cleared,
-    input: Option<ShellInput>,
-    watch: &RunControl,
+    (input, watch): (Option<ShellInput>, &RunControl),
+    left: &mut Vec<i32>,
 ) -> PipedOutput {
     let judged = step.assessment();
     let setup = &exec.setup;
@@ -169,9 +190,8 @@ async fn run_unguarded(
     let output = if judged.launch.filters_diffs { output.with_diff_filter() } else { output };
     let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
     let daemons = daemon_rule(judged, inside.as_ref());
-    let grace = setup.limits.grace;
     let run_folder = inside.as_ref().and_then(|inside| exec.sandbox.run_folder_of(inside));
-    let times = Times { timeout: most, grace, processes, daemons, run_folder };
+    let times = Times { timeout: most, grace: setup.limits.grace, processes, daemons, run_folder };
     let ended = supervise::supervise(running, watch, times, &exec.steps.exiting, output).await;
     let finished = match ended {
         Supervised::Finished(finished) => *finished,
@@ -183,6 +203,7 @@ async fn run_unguarded(
                 .await;
         }
     };
+    left.clone_from(&finished.leftovers.spared);
     let elapsed = began.elapsed();
     let walls = inside.as_ref().and_then(|inside| inside.bounds().cloned());
     // Its folder may hold much; its removal is not waited for.

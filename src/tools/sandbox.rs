@@ -46,6 +46,7 @@ use avocet_safety::{self as safety, Assessment, GuardedFiles, SandboxOpening, Sh
 
 mod built;
 pub mod denied;
+mod followed;
 pub mod guarded;
 mod installs;
 #[cfg(target_os = "linux")]
@@ -68,6 +69,7 @@ pub use readable_paths::SandboxPaths;
 
 use built::LayerCache;
 use denied::SandboxBounds;
+use followed::FollowedFiles;
 use guarded::{FileGuard, GuardedState, PutBack};
 use landlock::Kernel;
 use profile::Profile;
@@ -82,6 +84,7 @@ pub struct Sandbox {
     layers: LayerCache,
     temps: StepTempFolders,
     guarded: Arc<GuardedState>,
+    followed: FollowedFiles,
 }
 
 /// Whether the sandbox works here: tried out once, for all sessions that share it.
@@ -148,6 +151,7 @@ impl Sandbox {
             layers: built,
             temps: StepTempFolders::default(),
             guarded: Arc::default(),
+            followed: FollowedFiles::default(),
         }
     }
 
@@ -280,9 +284,12 @@ impl Sandbox {
         let refreshed =
             needs.refreshed.iter().filter_map(|place| self.paths.resolve_user_path(place));
         let roots = written.chain(refreshed).filter(|root| root.is_absolute() && root.is_dir());
-        let roots = roots.collect();
+        // No link in them is followed when something is put back.
+        let roots = roots.filter_map(|root| root.canonicalize().ok()).collect();
         let state = Arc::clone(&self.guarded);
-        let find = Arc::new(move |root: &Path| self.layers.guarded_names(root));
+        let find = Arc::new(move |root: &Path| {
+            self.layers.guarded_names(root).with(&self.followed.inside(root, &self.paths))
+        });
         guarded::begin(find, &state, roots, named_paths(judged), guarded)
     }
 

@@ -26,6 +26,8 @@ use crate::support::skip::{Reason, skip};
 
 mod git;
 mod guarded;
+mod honest;
+mod outliving;
 mod toolchains;
 
 /// A workspace in a home that is full of what steps must not reach.

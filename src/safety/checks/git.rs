@@ -33,7 +33,11 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
     };
     findings.launch.writes.extend(found.asked_places().filter(is_repository).cloned());
     super::lines::git(call, tokens, &found, findings);
-    for worry in &repository::find_worries(&found, scene) {
+    let mut worries = repository::find_worries(&found, scene);
+    if operands(tokens).next().is_some_and(|(_, name)| RECURSES.contains(&name)) {
+        worries.extend(repository::find_submodule_worries(&found, scene));
+    }
+    for worry in &worries {
         let (rule, say) = describe_worry(worry);
         findings.add_repeated(rule, Tier::L1, say, &[Effect::Exec]);
     }
@@ -44,6 +48,9 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
         add_submodules(call, at, findings);
     }
 }
+
+/// Commands that run another git in each submodule, with what is opened to them.
+const RECURSES: &[&str] = &["fetch", "pull", "push", "submodule", "remote"];
 
 /// The rule that a worry meets, and what the question says.
 fn describe_worry(worry: &Worry) -> (&'static str, LocalizedText) {

@@ -136,7 +136,10 @@ fn match_assignment(
     if before.is_some_and(|byte| *byte == b':' || *sign == b'=' && compares(byte)) {
         return None;
     }
-    let name = name_before(text, left)?;
+    let mut name = name_before(text, left)?;
+    if names::classify(name.last).is_none() {
+        name = with_word_before(text, name);
+    }
     let class = names::classify(name.last)?;
     let blanks =
         text.get(right..)?.len() - text.get(right..)?.trim_start_matches([' ', '\t']).len();
@@ -146,7 +149,8 @@ fn match_assignment(
         value = words;
     }
     value.listed = text.get(..name.start)?.ends_with(';');
-    let in_section = class == NameClass::Password && value.last && is_in_section(text, name.start);
+    let in_section =
+        class == NameClass::Password && value.last && values::is_in_section(text, name.start);
     let capitals = name.last.len() > 1 && !name.last.contains(|c: char| c.is_ascii_lowercase());
     let tight = blanks == 0 && !name.spaced;
     let form = match sign {
@@ -162,9 +166,25 @@ fn match_assignment(
 
 const CDATA: &str = "<![CDATA[";
 
-/// `<password>value</password>`
+/// `master.key`, `api key`: two words are the name.
+fn with_word_before<'t>(text: &'t str, name: CandidateName<'t>) -> CandidateName<'t> {
+    let before = text.get(..name.start).unwrap_or_default();
+    let head = before.strip_suffix(['.', ' ']).filter(|_| !name.quoted).unwrap_or_default();
+    let word = head.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let (start, end) = (head.len() - word.len(), name.start + name.last.len());
+    match text.get(start..end).filter(|_| (2..=16).contains(&word.len())) {
+        Some(last) => CandidateName { last, start, ..name },
+        None => name,
+    }
+}
+
+/// `<password>value</password>`, perhaps with attributes
 fn match_element(text: &str, at: usize) -> Option<SecretSpan> {
-    let name = name_before(text, at)?;
+    let line = text.get(..at)?;
+    let tag = line.get(line.ceil_char_boundary(at.saturating_sub(LOOKED_AT))..)?.rfind('<');
+    let tag = line.get(line.ceil_char_boundary(at.saturating_sub(LOOKED_AT)) + tag?..)?;
+    let name_end = tag.find(' ').filter(|_| tag.ends_with(['"', '\'']));
+    let name = name_before(text, at - tag.len() + name_end.unwrap_or(tag.len()))?;
     if name.spaced || name.quoted || !text.get(..name.start)?.ends_with('<') {
         return None;
     }
@@ -190,8 +210,11 @@ fn match_flag(text: &str, at: usize, ahead: &mut Lookahead) -> Option<SecretSpan
     let len = rest.find(|c| !part(c)).filter(|len| (2..=NAME).contains(len))?;
     let (name, rest) = rest.split_at_checked(len)?;
     let class = names::classify(name)?;
-    rest.starts_with(' ').then_some(())?;
-    let value = value_at(text, begin + len + 1, false, ahead)?;
+    // `"--password", "value"` in a list of arguments
+    let list = rest.strip_prefix(['"', '\'']).and_then(|rest| rest.strip_prefix(','));
+    let value = list.map(|it| it.trim_start()).filter(|it| it.starts_with(['"', '\'']));
+    let value = value.or_else(|| rest.strip_prefix(' '))?;
+    let value = value_at(text, text.len() - value.len(), false, ahead)?;
     let plain = !value.text.starts_with('-');
     (plain && is_secret(BindingForm::Flag, class, name, &value))
         .then(|| secret_span(class, at, &value))
@@ -219,22 +242,9 @@ pub(super) fn is_cell_secret(class: NameClass, text: &str) -> bool {
     let marks = text.chars().all(|c| !c.is_ascii_alphanumeric());
     !marks
         && text.len() >= 3
-        && !is_type(text)
+        && !values::is_type(text)
         && is_secret(BindingForm::Field, class, name, &value)
 }
-
-/// Whether the line that begins here is one of settings below a `[heading]`, where a bare word is a
-/// value.
-fn is_in_section(text: &str, at: usize) -> bool {
-    let before = text.get(..at).and_then(|head| head.strip_suffix('\n')).unwrap_or_default();
-    let lines = before.rsplit('\n').take(SECTION).map(str::trim);
-    let above =
-        |line: &&str| !line.is_empty() && !line.starts_with(['#', ';']) && !line.contains('=');
-    lines.into_iter().find(above).is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
-}
-
-/// The most lines of settings that are looked at.
-const SECTION: usize = 40;
 
 struct CandidateName<'t> {
     /// Its last part: `password` of `db.password`.
@@ -314,8 +324,12 @@ fn phrase_at<'t>(
     let ends = rest.get(len..)?.is_empty() || rest.get(len..)?.starts_with(['\n', '\r']);
     let words = rest.get(..len)?.trim_end();
     let many = words.split(' ').count() >= 4;
-    (!value.quoted && class != NameClass::Token && ends && many && is_passphrase(class, words))
-        .then(|| trim_value(text, value.start, value.start + words.len(), true))
+    (!value.quoted
+        && class != NameClass::Token
+        && ends
+        && many
+        && is_passphrase(class, words, false))
+    .then(|| trim_value(text, value.start, value.start + words.len(), true))
 }
 
 fn value_after_type<'t>(
@@ -352,17 +366,19 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
     if looked.is_empty()
         || values::is_placeholder(looked)
         || is_non_value(&lower)
-        || is_path_or_url(looked)
+        || values::is_path_or_url(looked)
     {
         return false;
     }
-    if looked.contains('‹') || is_open_name(name, value) {
+    let is_number = form == BindingForm::Flag && name == "pin";
+    if looked.contains('‹') || is_number || is_open_name(name, value) {
         return false;
     }
     if looked.contains(char::is_whitespace) {
-        let is_set = form == BindingForm::Variable && class == NameClass::Password;
+        let is_set = matches!(form, BindingForm::Variable | BindingForm::Flag)
+            && class == NameClass::Password;
         let is_mixed = is_set && values::has_letter_and_digit(looked);
-        return value.quoted && (is_mixed || is_passphrase(class, looked));
+        return value.quoted && (is_mixed || is_passphrase(class, looked, is_set));
     }
     let speaks = values::contains_secret_word(looked) || values::starts_with_secret_name(&lower);
     let look =
@@ -392,8 +408,9 @@ fn is_open_name(name: &str, value: &CandidateValue<'_>) -> bool {
 }
 
 /// Several words that do not make a sentence: `correct horse battery staple`, the words of a wallet.
-fn is_passphrase(class: NameClass, text: &str) -> bool {
+fn is_passphrase(class: NameClass, text: &str, is_set: bool) -> bool {
     let least = match class {
+        NameClass::Password if is_set => 2,
         NameClass::Password => 3,
         NameClass::Secret => 12,
         NameClass::Key | NameClass::Token | NameClass::Service => return false,
@@ -424,7 +441,10 @@ impl SecretCheck<'_> {
         match self.class {
             NameClass::Password => !self.is_secret_name,
             NameClass::Secret | NameClass::Key => {
-                !self.is_secret_name && self.text.len() >= 3 && (!digits || self.text.len() >= 6)
+                !self.is_secret_name
+                    && self.text.len() >= 3
+                    && (!digits || self.text.len() >= 6)
+                    && !(self.class == NameClass::Key && values::is_version(self.text))
             }
             NameClass::Token => {
                 let scheme = SCHEMES.contains(&self.lower);
@@ -462,7 +482,7 @@ impl SecretCheck<'_> {
                 self.is_unlike_name(6) || self.text.len() >= 8 && !self.is_number()
             }
             NameClass::Key => names::is_opening_key(name) && self.is_unlike_name(6),
-            NameClass::Token => self.is_unlike_name(6),
+            NameClass::Token => self.is_unlike_name(6) && !SCHEMES.contains(&self.lower),
             NameClass::Service => false,
         }
     }
@@ -500,10 +520,11 @@ impl SecretCheck<'_> {
             _ if of_npm => self.text.len() >= 6,
             NameClass::Password if name == "pass" => values::has_letter_and_digit(self.text),
             NameClass::Password => {
-                ends && !is_type(self.text) || values::has_letter_and_digit(self.text)
+                ends && !values::is_type(self.text) || values::has_letter_and_digit(self.text)
             }
             NameClass::Secret => self.is_unlike_name(6),
-            NameClass::Key => names::is_opening_key(name) && self.is_unlike_name(8),
+            NameClass::Key if names::is_opening_key(name) => self.is_unlike_name(8),
+            NameClass::Key => self.is_of_mixed_case(),
             NameClass::Token => {
                 self.is_unlike_name(if self.form == BindingForm::Tight { 6 } else { 8 })
             }
@@ -518,11 +539,20 @@ impl SecretCheck<'_> {
                 || self.class == NameClass::Password && values::has_letter_and_digit(self.text))
     }
 
+    /// A long key of random letters, whatever it is for: no checksum.
+    fn is_of_mixed_case(&self) -> bool {
+        let has = |is: fn(&char) -> bool| self.text.chars().any(|c| is(&c));
+        self.text.len() >= 24
+            && values::is_varied(self.text)
+            && has(char::is_ascii_uppercase)
+            && has(char::is_ascii_lowercase)
+    }
+
     /// Made of what names are not made of, and so long.
     fn is_unlike_name(&self, least: usize) -> bool {
         let text = self.text;
-        text.len() >= least && values::has_letter_and_digit(text) && !is_version(text)
-            || text.len() >= 16 && !is_separated_words(text)
+        text.len() >= least && values::has_letter_and_digit(text) && !values::is_version(text)
+            || text.len() >= 16 && !values::is_separated_words(text)
     }
 
     fn is_code(&self) -> bool {
@@ -565,32 +595,4 @@ fn is_non_value(lower: &str) -> bool {
 /// A word that prose, a type or a form has after the name of a secret.
 pub(super) fn is_common_word(lower: &str) -> bool {
     is_non_value(lower) || [COMMON, GLUE, PROSE].iter().any(|words| words.contains(&lower))
-}
-
-/// A path or an address says where something is.
-fn is_path_or_url(text: &str) -> bool {
-    let path = ["/", "./", "../", "~/", "\\\\"].iter().any(|start| text.starts_with(start))
-        || text.get(1..3).is_some_and(|drive| matches!(drive, ":\\" | ":/"));
-    text.contains("://") || path && !text.split(['/', '\\']).any(values::is_varied)
-}
-
-/// A type that the language or a library gives: `SecretString`, `str?`.
-fn is_type(text: &str) -> bool {
-    let plain = text.trim_end_matches(['?', '!']);
-    plain.len() < text.len() && values::is_identifier(plain)
-        || plain.starts_with(|c: char| c.is_ascii_uppercase())
-            && plain.chars().all(|c| c.is_ascii_alphanumeric())
-            && plain.contains(|c: char| c.is_ascii_lowercase())
-            && !plain.contains(|c: char| c.is_ascii_digit())
-}
-
-/// Words with marks between them: `end-of-statement`.
-fn is_separated_words(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_alphabetic() || "_-./:".contains(c))
-        && (text.contains(['_', '-', '.', '/', ':']) || !values::changes_case(text))
-}
-
-/// `v1.2.3`, `2024-01-01`
-fn is_version(text: &str) -> bool {
-    text.bytes().filter(u8::is_ascii_alphabetic).count() <= 1
 }

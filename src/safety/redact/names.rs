@@ -67,7 +67,10 @@ pub(super) fn classify(name: &str) -> Option<NameClass> {
     } else if is(SERVICES) {
         NameClass::Service
     } else {
-        return None;
+        let pair = |(one, two, _): &&(&str, &str, NameClass)| {
+            *two == last && before.last().is_some_and(|word| word == one)
+        };
+        return PAIRS.iter().find(pair).map(|(.., class)| *class);
     };
     Some(known)
 }
@@ -142,6 +145,13 @@ const SHORT_PASSWORDS: &[&str] = &[
     "pin", "pw", "passwort", "contrasena", "pswd", "psk", "storepass", "keypass", "rootpw", "bindpw",
     "passkey", "passe", "senha", "kennwort", "wachtwoord", "salasana", "heslo",
 ];
+/// Two words that name a secret together.
+#[rustfmt::skip]
+const PAIRS: &[(&str, &str, NameClass)] = &[
+    ("sdk", "sk", NameClass::Secret), ("cloud", "sk", NameClass::Secret), ("auth", "ident", NameClass::Secret),
+    ("recovery", "code", NameClass::Password), ("recovery", "codes", NameClass::Password),
+    ("backup", "code", NameClass::Password), ("backup", "codes", NameClass::Password), ("pin", "code", NameClass::Password),
+];
 /// Words before `phrase` that say it opens something.
 const PHRASES: &[&str] =
     &["seed", "recovery", "secret", "backup", "mnemonic", "pass", "wallet", "key"];
@@ -155,7 +165,7 @@ const KEYS: &[&str] = &[
 /// Words before `key` that make it no secret.
 #[rustfmt::skip]
 const NO_KEYS: &[&str] = &[
-    "primary", "gpg", "foreign", "sort", "cache", "partition", "row", "public", "pub", "publishable",
+    "primary", "socket", "gpg", "foreign", "sort", "cache", "partition", "row", "public", "pub", "publishable",
     "registry", "hot", "short", "shortcut", "group", "order", "index", "unique", "natural",
     "composite", "candidate", "range", "hash", "map", "dict", "object", "json", "config", "env",
     "i18n", "translation", "locale", "message", "lookup", "route", "query", "react",
@@ -190,7 +200,8 @@ const SERVICES: &[&str] = &[
     "mapbox", "cloudflare", "digitalocean", "firebase", "supabase", "postmark", "mandrill",
     "pusher", "segment", "mixpanel", "rollbar", "bugsnag", "braintree", "paypal", "plaid",
     "huggingface", "replicate", "cohere", "mistral", "groq", "deepseek", "pinecone", "nexmo",
-    "vonage", "airtable", "notion", "linear", "jira", "okta", "auth0",
+    "vonage", "airtable", "notion", "linear", "jira", "okta", "auth0", "zhipu", "dashscope",
+    "moonshot", "openrouter", "perplexity", "elevenlabs", "deepgram", "tavily", "wandb",
 ];
 /// Endings that say which of several it is.
 #[rustfmt::skip]

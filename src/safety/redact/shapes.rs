@@ -115,8 +115,8 @@ struct PatternMatch<'t> {
 
 #[rustfmt::skip]
 pub(super) const SHAPES: &[SecretPattern] = &[
-    SecretPattern { kind: "service-token", hints: &[word(".atlasv1."), word("8Q~"), word("7Q~"), RequiredSuffix { word: "pat", following: Following::Parts(14, 60) }],
-            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,}|[0-9A-Za-z]{3}[78]Q~[0-9A-Za-z_~.-]{31,}|pat[0-9A-Za-z]{14}\.[0-9a-f]{60,})", confirm: always },
+    SecretPattern { kind: "service-token", hints: &[word(".atlasv1."), word("8Q~"), word("7Q~"), word(":APA91b"), word("AZDO"), word("FFFFNRAL"), word("-us"), run("st.", 24), run("1/", 16), run("2/", 16), RequiredSuffix { word: "pat", following: Following::Parts(14, 60) }],
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,}|[0-9A-Za-z]{3}[78]Q~[0-9A-Za-z_~.-]{31,}|pat[0-9A-Za-z]{14}\.[0-9a-f]{60,}|[0-9A-Za-z_-]{11}:APA91b[0-9A-Za-z_-]{100,}|[0-9A-Za-z]{76}AZDO[0-9A-Za-z]{4}|[0-9a-f]{36}FFFFNRAL|[0-9a-f]{32}-us[0-9]{1,2}|st\.[0-9a-f]{24}\.[0-9a-f]{32}\.[0-9a-f]{32}|[12]/[0-9]{16}/(?:[0-9]{16}:)?[0-9a-f]{32})", confirm: always },
     SecretPattern { kind: "service-token", hints: NAMED_TOKEN_HINTS,
             regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>(?:[a-z0-9]{1,12}[_-]){0,2}(?:sk|rk|pat|key|api|secret|token|tkn|auth|priv)[_-](?:[a-z0-9]{1,8}[_-]){0,2}[0-9A-Za-z]{20,}(?:[_-][0-9A-Za-z]+)*)", confirm: is_named_token },
     SecretPattern { kind: "webhook", hints: &[word("hooks.slack.com/"), word("/api/webhooks/"), word("/bot/v2/hook/"), word("/webhook/send?key="), word(".office.com/webhook"), word("/hooks/catch/")],
@@ -131,15 +131,15 @@ pub(super) const SHAPES: &[SecretPattern] = &[
             regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", confirm: always },
     SecretPattern { kind: "authorization", hints: &[word("authorization")],
             regex: AUTHORIZATION, confirm: is_not_placeholder },
-    SecretPattern { kind: "authorization", hints: &[word("bearer ")],
-            regex: r"(?i:bearer)[ \t]+(?P<s>[0-9A-Za-z._~+/-]{20,}=*)", confirm: has_digit },
+    SecretPattern { kind: "authorization", hints: &[word("bearer "), word("ssws "), word("apikey "), word("oauth:")],
+            regex: r"(?i:bearer[ \t]+|ssws[ \t]+|apikey[ \t]+|oauth:)(?P<s>[0-9A-Za-z._~+/%-]{20,}=*)", confirm: has_digit },
     SecretPattern { kind: "cookie", hints: &[word("cookie")],
             regex: r#"(?i)cookie["']?[ \t]*[:,=]?[ \t]*["']?(?:[^\s;"'=]+=[^;"'\n]*;[ ]?){0,32}?[a-z0-9_.-]*(?:sid|sess|auth|token|jwt)[a-z0-9_.-]*=(?P<s>[^\s;,"']{16,})"#, confirm: is_long_random },
     SecretPattern { kind: "secret", hints: &[word("jwt."), word("hmac"), word("keyspec(")],
             regex: r#"(?i)(?:jwts?\.[a-z]+\(\s*[^"'(),\n]{1,64},\s*|hmac\(\s*["'][a-z0-9-]{2,12}["']\s*,\s*|hmac\.new\(\s*|keyspec\(\s*)b?["'](?P<s>[^"'\n]{6,})["']"#, confirm: is_unlike_word },
     SecretPattern { kind: "signature", hints: &[sign("sig"), sign("signature"), sign("x-amz-security-token")],
             regex: r"(?i)(?:[?&;]|\\u0026)(?:sig|signature|x-(?:amz|goog)-signature|x-amz-security-token)=(?P<s>[0-9A-Za-z%+/_.-]{16,}=*)", confirm: is_not_placeholder },
-    SecretPattern { kind: "password-hash", hints: &[run("$2a$", 2), run("$2b$", 2), run("$2y$", 2), word("$1$"), word("$5$"), word("$6$"), word("$7$"), word("$y$"), word("$apr1$"), word("$argon2"), word("$scrypt"), word("$pbkdf2"), word("pbkdf2_sha"), word("scram-sha-"), word("{sha"), word("{ssha")],
+    SecretPattern { kind: "password-hash", hints: &[run("$2a$", 2), run("$2b$", 2), run("$2y$", 2), word("$1$"), word("$5$"), word("$6$"), word("$7$"), word("$y$"), word("$apr1$"), word("$argon2"), word("$scrypt"), word("$pbkdf2"), word("pbkdf2_sha"), word("scram-sha-"), word("{sha"), word("{ssha"), word("'*"), word("\"*")],
             regex: PASSWORD_HASH, confirm: always },
     SecretPattern { kind: "private-key", hints: &[word("Private-Lines:")],
             regex: r"Private-Lines: [0-9]+\s+(?P<s>(?:[0-9A-Za-z+/=]{4,}\s+)+)", confirm: always },
@@ -155,10 +155,18 @@ pub(super) const SHAPES: &[SecretPattern] = &[
             regex: SETTING, confirm: is_given_bare },
     SecretPattern { kind: "secret", hints: &[sign("value"), sign("val"), word("</key>"), word("name=\""), word("key=\""), word("variable \"")],
             regex: PAIR, confirm: is_given_quoted },
-    SecretPattern { kind: "password", hints: &[word("auth"), word("login"), literal("credential"), word("connect")],
-            regex: r#"(?i)(?:(?:auth|login|credentials?|authentication)["']?(?:\s*[=:]\s*)?\(\s*|connect(?:ion)?\(\s*["'][^"'\n]{1,128}:[^"'\n]{0,128}["']\s*,\s*)["'][^"'\n]{1,64}["']\s*,\s*["'](?P<s>[^"'\s]{3,})["']\s*[,)]"#, confirm: is_unlike_word },
+    SecretPattern { kind: "password", hints: &[word("auth"), word("login"), literal("credential"), word("connect"), word("wifi.begin")],
+            regex: r#"(?i)(?:(?:auth|login|credentials?|authentication|wifi\.begin)["']?(?:\s*[=:]\s*)?\(\s*|connect(?:ion)?\(\s*["'][^"'\n]{1,128}:[^"'\n]{0,128}["']\s*,\s*)["'][^"'\n]{1,64}["']\s*,\s*["'](?P<s>[^"'\s]{3,})["']\s*[,)]"#, confirm: is_unlike_word },
     SecretPattern { kind: "url-password", hints: &[RequiredSuffix { word: "://", following: Following::Login }],
-            regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, confirm: is_not_placeholder },
+            regex: r#"[0-9A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, confirm: is_not_placeholder },
+    SecretPattern { kind: "url-token", hints: &[RequiredSuffix { word: "://", following: Following::Login }],
+            regex: r"[0-9A-Za-z]://(?P<s>[0-9A-Za-z_-]{20,}):(?:x|x-oauth-basic)?@", confirm: is_long_random },
+    SecretPattern { kind: "url-token", hints: &[word("alchemy.com/v2/"), word(".infura.io/v3/"), word("quiknode.pro/")],
+            regex: r"(?:alchemy\.com/v2/|\.infura\.io/v3/|quiknode\.pro/)(?P<s>[0-9A-Za-z_-]{20,})", confirm: is_long_random },
+    SecretPattern { kind: "token", hints: &[word("token "), word("login "), word("api key "), word("secret_access_key ")],
+            regex: r#"(?i)(?-u:\b)(?:token|api key|login|secret_access_key) [ \t]*["'`]?(?P<s>[0-9A-Za-z_+/=-]{28,}|[a-z0-9]{6}\.[a-z0-9]{16})(?:[\s"'`.,]|$)"#, confirm: is_varied_token },
+    SecretPattern { kind: "password", hints: &[word("send \""), word("send '")],
+            regex: r#"(?i)assword[^\n]{0,64}send ["'](?P<s>[^"'\s\\]{3,})"#, confirm: is_not_placeholder },
     SecretPattern { kind: "password", hints: &[word("login "), word("<auth-user-pass>"), word("machine ")],
             regex: r"(?:login[ \t]+\S+(?:\s+account\s+\S+)?\s+password|machine[ \t]+\S+\s+password|<auth-user-pass>\s+\S+)\s+(?P<s>\S+)", confirm: is_not_placeholder },
     SecretPattern { kind: "password", hints: &[word(":54"), word(":64"), word(":*:"), word("]:"), word("] ")],
@@ -180,14 +188,14 @@ const NAMED_TOKEN_HINTS: &[RequiredSuffix] = &[
 
 const AUTHORIZATION: &str = concat!(
     r#"(?i:authorization)\\?["']?[ \t]*[:=,]?[ \t]*\\?["']?"#,
-    r#"(?i:bearer|basic|token|apikey|bot|key)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
+    r#"(?i:bearer|basic|token|apikey|bot|key|ssws)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
 );
 
 /// What a system keeps of a password.
 const PASSWORD_HASH: &str = concat!(
     r"\$(?:1|2[abxy]|5|6|7|y|apr1|argon2id?|argon2d|scrypt|pbkdf2[0-9a-z-]*)\$[0-9A-Za-z./$=,+-]{20,}",
     r"|pbkdf2_sha[0-9]+\$[0-9]+\$[0-9A-Za-z./$=+-]{20,}|SCRAM-SHA-[0-9]+\$[0-9]+:[0-9A-Za-z+/=$:]{20,}",
-    r"|\{S?SHA(?:256|512)?\}[0-9A-Za-z+/=]{20,}",
+    r"|\{S?SHA(?:256|512)?\}[0-9A-Za-z+/=]{20,}|['\x22]\*[0-9A-F]{40}['\x22]",
 );
 
 /// `define('DB_PASSWORD', 'x')`, `setPassword("x")`, `WITH PASSWORD 'x'`
@@ -287,7 +295,7 @@ const PAIR: &str = concat!(
 /// Passwords in the words of a command, which have no name there.
 const COMMAND: &str = concat!(
     r#"(?-u:\b)(?:sshpass -p ?|(?:mysql|mariadb)[a-z-]*(?: [^\n|;&]{0,200}?)? -p|7z[ar]? [^\n|;&]{0,200}?-p|(?:openssl|-pass(?:in|out)?)[^\n|;&]{0,200}? pass:"#,
-    r#"|redis-cli [^\n|;&]{0,200}?-a |(?:sqlplus|impdp|expdp) [^\s/@]+/|mc alias set \S+ \S+ \S+ |net use \S+ |(?:cmdkey|[xw]freerdp) [^\n]{0,200}?/p(?:ass)?:|lftp [^\n|;&]{0,200}?-u [^\s,]+,|nmcli [^\n|;&]{0,200}?password |(?:https?|xhs?) (?:-a|--auth)[ =]["']?[^\s:"']+:|stats auth [^\s:]+:|ldap[a-z]+ [^\n|;&]{0,200}?-w |smbclient [^\n|;&]{0,200}?-U ?["']?[^\s%"']+%|(?:zip|unzip|sqlcmd|bcp) [^\n|;&]{0,200}?-P ?"#,
+    r#"|redis-cli [^\n|;&]{0,200}?-a |(?:sqlplus|impdp|expdp) [^\s/@]+/|mc alias set \S+ \S+ \S+ |net use \S+ |(?:cmdkey|[xw]freerdp) [^\n]{0,200}?/p(?:ass)?:|lftp [^\n|;&]{0,200}?-u [^\s,]+,|nmcli [^\n|;&]{0,200}?password |(?:https?|xhs?) (?:-a|--auth)[ =]["']?[^\s:"']+:|stats auth [^\s:]+:|ldap[a-z]+ [^\n|;&]{0,200}?-w |rabbitmqctl (?:add_user|change_password|authenticate_user) \S+ |rar [^\n|;&]{0,200}?-h?p|openssl enc [^\n|;&]{0,200}?-[kK] |ssh-keygen [^\n|;&]{0,200}?-[NP] |gh secret set [^\n]{0,64}?(?:--body|-b)[ =]|smbclient [^\n|;&]{0,200}?-U ?["']?[^\s%"']+%|(?:zip|unzip|sqlcmd|bcp|mosquitto_[a-z]+) [^\n|;&]{0,200}?-P ?"#,
     r#"|(?:docker|podman|helm|az|oc|cf)(?: registry)? login [^\n|;&]{0,200}?-p |(?:mongo[a-z]*|cqlsh|twine) [^\n|;&]{0,200}?-p |htpasswd -[A-Za-z]*b[A-Za-z]* \S+ \S+ |net user \S+ "#,
     r#"|snmp[a-z]+ [^\n|;&]{0,200}?-c |(?:plink|pscp|psftp) [^\n|;&]{0,200}?-pw |curl [^\n]{0,128}?(?:-u|--user|--proxy-user|-U)[ =]?["']?[^\s:"']{1,128}:"#,
     r#"|echo ["']?[a-z_][a-z0-9_-]{0,31}:)["']?(?P<s>[^\s"'<>{}$‹|]{3,})"#,
@@ -296,7 +304,7 @@ const COMMAND: &str = concat!(
 #[rustfmt::skip]
 const COMMAND_HINTS: &[RequiredSuffix] = &[
     word("sshpass "), word("mysql"), word("mariadb"), word("7z "), word("7za "), word("pass:"), word("redis-cli "),
-    word("ldap"), word("smbclient "), word("zip "), word(" login "), word("mongo"), word("htpasswd "),
+    word("ldap"), word("rabbitmqctl "), word("rar "), word("openssl enc "), word("ssh-keygen "), word("gh secret "), word("mosquitto_"), word("smbclient "), word("zip "), word(" login "), word("mongo"), word("htpasswd "),
     word("net use"), word("sqlplus "), word("impdp "), word("expdp "), word("mc alias "), word("cmdkey "), word("freerdp "),
     word("lftp "), word("nmcli "), word("http -"), word("https -"), word("xh -"), word("xhs -"), word("stats auth "), word("sqlcmd "), word("bcp "), word("cqlsh "), word("twine "), word("snmp"), word("plink "), word("pscp "), word("psftp "), word("curl "), word("chpasswd"),
 ];
@@ -431,6 +439,11 @@ fn is_named_token(found: &PatternMatch<'_>) -> bool {
 
 fn is_long_random(found: &PatternMatch<'_>) -> bool {
     has_letter_and_digit(found.secret) && is_not_placeholder(found)
+}
+
+/// Random letters and digits after a word that names a secret.
+fn is_varied_token(found: &PatternMatch<'_>) -> bool {
+    is_varied(found.secret) && is_not_placeholder(found)
 }
 
 /// An option of a command, and no option that follows it.

@@ -4,6 +4,9 @@ use super::lines;
 use super::names::{self, NameClass};
 use super::values::SecretSpan;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// The most cells and the longest heading that count.
 const CELLS: usize = 64;
@@ -37,6 +40,7 @@ struct SecretColumn {
 }
 
 pub(super) fn find_in_tables(text: &str, hits: &mut Vec<SecretSpan>) {
+    find_in_inserts(text, hits);
     let mut at = 0;
     let mut table: Option<Heading> = None;
     for line in text.split_inclusive('\n') {
@@ -67,6 +71,58 @@ pub(super) fn find_in_tables(text: &str, hits: &mut Vec<SecretSpan>) {
             table = Some(heading);
         }
     }
+}
+
+static INSERT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)insert\s+into\s+[^\s(]{1,128}\s*\((?P<names>[^()]{1,400})\)\s*values\s*").ok()
+});
+
+/// `INSERT INTO users (name, password) VALUES ('ann', '…'), …`
+fn find_in_inserts(text: &str, hits: &mut Vec<SecretSpan>) {
+    for found in INSERT.iter().flat_map(|insert| insert.captures_iter(text)) {
+        let names = found.name("names").map_or("", |names| names.as_str()).split(',');
+        let classes: Vec<Option<NameClass>> = names
+            .map(|name| {
+                names::classify(
+                    name.trim_matches(|c: char| c.is_whitespace() || "`\"[]".contains(c)),
+                )
+            })
+            .collect();
+        let mut at = found.get(0).map_or(text.len(), |whole| whole.end());
+        while classes.iter().any(Option::is_some)
+            && text.get(at..).is_some_and(|it| it.starts_with('('))
+        {
+            let (row, end) = values_of_row(text, at + 1);
+            for (value, class) in row.into_iter().zip(&classes) {
+                hits.extend(class.and_then(|class| secret_in(text, &value, class, 0)));
+            }
+            let rest = text
+                .get(end..)
+                .unwrap_or_default()
+                .trim_start_matches([')', ',', ' ', '\n', '\r', '\t']);
+            at = text.len() - rest.len();
+        }
+    }
+}
+
+/// The values up to a closing bracket, without their quotes, and where that is.
+fn values_of_row(text: &str, at: usize) -> (Vec<Range<usize>>, usize) {
+    let (mut values, mut begin, mut quoted) = (Vec::new(), at, false);
+    let rest = text.get(at..).unwrap_or_default();
+    for (index, c) in rest.char_indices().map(|(index, c)| (at + index, c)) {
+        quoted ^= c == '\'';
+        if !quoted && (c == ',' || c == ')') {
+            let value = text.get(begin..index).unwrap_or_default();
+            let head = value.trim_start_matches([' ', '\'', '\n']);
+            let start = index - head.len();
+            values.push(start..start + head.trim_end_matches([' ', '\'', '\n']).len());
+            begin = index + 1;
+        }
+        if !quoted && c == ')' || values.len() > CELLS {
+            return (values, index);
+        }
+    }
+    (values, text.len())
 }
 
 fn heading(line: &str) -> Option<Heading> {

@@ -41,8 +41,14 @@ const TOKENS: &[(&str, Alphabet, usize, &str)] = &[
     ("api-key", Key, 20, "sk-"), ("api-key", Plain, 40, "gsk_ xai- pplx- csk-"), ("api-key", Plain, 24, "r8_ fw_"),
     ("api-key", Key, 40, "nvapi- lsv2_pt_ lsv2_sk_ tgp_v1_"), ("api-key", Key, 20, "tvly-"), ("api-key", Hex, 40, "e2b_ sk_"),
     ("api-key", Plain, 50, "jina_"),
-    ("service-token", Hex, 32, "dapi key- cal_live_"),
-    ("service-token", Hex, 40, "sbp_ pul- bkua_ sqp_ squ_ sqa_ sgp_ rubygems_ xkeysib-"),
+    ("api-key", Plain, 40, "pcsk_ pa-"), ("api-key", Hex, 32, "fc- ls__"), ("api-key", Plain, 16, "esecret_"),
+    ("cloud-key", Plain, 16, "LTAI"), ("cloud-key", Plain, 32, "AKID AKLT"),
+    ("service-token", Hex, 32, "dapi key- cal_live_ SK"), ("service-token", Hex, 64, "SEC"),
+    ("service-token", Hex, 40, "sbp_ pul- bkua_ sqp_ squ_ sqa_ sgp_ rubygems_ CLOJARS_"),
+    ("service-token", Key, 36, "sdk- access-sandbox- access-development- access-production-"),
+    ("service-token", Plain, 80, "EAAC EAAB EAAG"), ("service-token", Key, 100, "IGQV v1.0-"), ("service-token", Key, 60, "xkeysib-"),
+    ("service-token", Plain, 40, "cmVmdGtu"), ("service-token", Key, 20, "GR1348941"),
+    ("service-token", Joined, 40, "access_token$production$ access_token$sandbox$"),
     ("service-token", Upper, 27, "NRAK-"),
     ("service-token", Plain, 28, "lin_api_ ntn_ nfp_ rnd_ napi_ phx_ fo1_ cio oy2 vcp_ vck_ ddp_ ddw_"),
     ("service-token", Plain, 60, "AKCp"),
@@ -101,7 +107,7 @@ impl Alphabet {
             Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Plain => byte.is_ascii_alphanumeric(),
             Key => Plain.contains(byte) || b"_-".contains(&byte),
-            Joined => Key.contains(byte) || b".+/=~".contains(&byte),
+            Joined => Key.contains(byte) || b".+/=~$".contains(&byte),
         }
     }
 

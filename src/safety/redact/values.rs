@@ -99,3 +99,44 @@ pub(super) fn is_identifier(word: &str) -> bool {
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '?' || c == '!')
 }
+
+/// A path or an address says where something is.
+pub(super) fn is_path_or_url(text: &str) -> bool {
+    let path = ["/", "./", "../", "~/", "\\\\"].iter().any(|start| text.starts_with(start))
+        || text.get(1..3).is_some_and(|drive| matches!(drive, ":\\" | ":/"));
+    text.contains("://") || path && !text.split(['/', '\\']).any(is_varied)
+}
+
+/// A type that the language or a library gives: `SecretString`, `str?`.
+pub(super) fn is_type(text: &str) -> bool {
+    let plain = text.trim_end_matches(['?', '!']);
+    plain.len() < text.len() && is_identifier(plain)
+        || plain.starts_with(|c: char| c.is_ascii_uppercase())
+            && plain.chars().all(|c| c.is_ascii_alphanumeric())
+            && plain.contains(|c: char| c.is_ascii_lowercase())
+            && !plain.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Words with marks between them: `end-of-statement`.
+pub(super) fn is_separated_words(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphabetic() || "_-./:".contains(c))
+        && (text.contains(['_', '-', '.', '/', ':']) || !changes_case(text))
+}
+
+/// `v1.2.3`, `2024-01-01`
+pub(super) fn is_version(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_alphabetic).count() <= 1
+}
+
+/// Whether the line that begins here is one of settings below a `[heading]`, where a bare word is a
+/// value.
+pub(super) fn is_in_section(text: &str, at: usize) -> bool {
+    let before = text.get(..at).and_then(|head| head.strip_suffix('\n')).unwrap_or_default();
+    let lines = before.rsplit('\n').take(SECTION).map(str::trim);
+    let above =
+        |line: &&str| !line.is_empty() && !line.starts_with(['#', ';']) && !line.contains('=');
+    lines.into_iter().find(above).is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+}
+
+/// The most lines of settings that are looked at.
+const SECTION: usize = 40;

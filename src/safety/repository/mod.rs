@@ -12,7 +12,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Contents, Machine, PathKind, PolicyContext};
+use super::{Contents, FileKind, Machine, PathKind, PolicyContext};
 
 mod index;
 mod keys;
@@ -110,6 +110,57 @@ pub fn find_worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec
         .chain(found.bare.clone().map(Worry::Bare))
         .collect()
 }
+
+/// What the repositories of submodules could start: a git that fetches or sends runs another in each
+/// of them, with the same rights, and their hooks.
+pub fn find_submodule_worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec<Worry> {
+    let world = scene.world;
+    let mut folders: Vec<PathBuf> =
+        found.work_trees.iter().map(|(_, git)| git.join("modules")).collect();
+    let inner = found.submodules(world).unwrap_or_default().into_iter().map(|it| it.join(".git"));
+    folders.extend(inner.filter(|git| world.kind(git) == PathKind::Folder));
+    let (mut worries, mut left) = (Vec::new(), MOST_OF_MODULES);
+    while let Some(folder) = folders.pop() {
+        let entries = world.entries(&folder, left + 1);
+        if entries.len() > left {
+            worries.push(Worry::Unread(folder));
+            break;
+        }
+        left -= entries.len();
+        for (path, kind) in entries {
+            let is_named = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
+            match kind {
+                FileKind::Link => worries.push(Worry::Unread(path)),
+                FileKind::File if folder.ends_with("hooks") && is_named(HOOKS) => {
+                    worries.push(Worry::Starts(path.display().to_string()));
+                }
+                FileKind::Folder if !is_named(NO_MODULES) => folders.push(path),
+                FileKind::File | FileKind::Folder | FileKind::Other => {}
+            }
+        }
+        if world.kind(&folder.join("HEAD")) == PathKind::File {
+            let mut own = RepositorySettings::default();
+            own.read_repository(world, &folder, &folder);
+            // Each names its own tree.
+            own.settings.retain(|(entry, _)| entry.key() != "core.worktree");
+            worries.extend(find_worries(&own, scene));
+        }
+    }
+    worries
+}
+
+/// The hooks that git runs on the user's machine.
+#[rustfmt::skip]
+pub const HOOKS: &[&str] = &[
+    "pre-push", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit",
+    "post-merge", "post-checkout", "pre-rebase", "post-rewrite", "reference-transaction",
+    "pre-auto-gc", "post-index-change", "applypatch-msg", "pre-applypatch", "post-applypatch",
+];
+
+/// The most entries of folders that are looked at for repositories of submodules, and folders of a
+/// repository that hold none.
+const MOST_OF_MODULES: usize = 4_000;
+const NO_MODULES: &[&str] = &["objects", "refs", "logs", "lfs", "info", "branches", "worktrees"];
 
 fn can_start_program(
     entry: &GitSetting,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace, paths};
+use super::super::{
+    Contents, FileKind, Machine, PathKind, Policy, PolicyContext, Program, Workspace, paths,
+};
 use super::*;
 
 /// A tree of files. A path with a file below it is a folder.
@@ -29,6 +31,17 @@ impl Machine for Tree {
         None
     }
 
+    fn entries(&self, folder: &Path, _: usize) -> Vec<(PathBuf, FileKind)> {
+        let below = self.0.keys().filter_map(|name| Path::new(name).strip_prefix(folder).ok());
+        let names = below.filter_map(|rest| rest.components().next());
+        let paths: std::collections::BTreeSet<PathBuf> = names.map(|it| folder.join(it)).collect();
+        let kind = |path: &Path| match self.kind(path) {
+            PathKind::Folder => FileKind::Folder,
+            _ => FileKind::File,
+        };
+        paths.into_iter().map(|path| (path.clone(), kind(&path))).collect()
+    }
+
     fn read(&self, path: &Path, most: usize) -> Contents {
         match self.0.get(paths::normalize(path).to_str().unwrap_or_default()) {
             None => Contents::Missing,
@@ -52,6 +65,27 @@ fn worries_in(files: &[(&'static str, &'static str)], folder: &str) -> Vec<Worry
     let policy = Policy::default();
     let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
     find_worries(&read(&tree, Path::new(folder)), scene)
+}
+
+#[test]
+fn repositories_of_submodules_are_looked_through_for_programs_and_hooks() {
+    let of = |files: &[(&'static str, &'static str)]| -> Vec<Worry> {
+        let tree = Tree(PLAIN.iter().chain(files).copied().collect());
+        let place = Workspace::new("/h/w", "/h");
+        let policy = Policy::default();
+        let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
+        find_submodule_worries(&read(&tree, Path::new("/h/w")), scene)
+    };
+    let head = "ref: refs/heads/x\n";
+    let plain = "[core]\n\tworktree = ../../../lib\n[remote \"origin\"]\n\turl = https://x/y\n";
+    let module = |config: &'static str| {
+        [("/h/w/.git/modules/a/b/HEAD", head), ("/h/w/.git/modules/a/b/config", config)]
+    };
+    assert_eq!(of(&module(plain)), []);
+    assert_eq!(of(&module("[core]\n\tsshCommand = ./x\n")), starts_worry("core.sshcommand=./x"));
+    let hook = "/h/w/.git/modules/a/b/hooks/post-checkout";
+    let hooks = [module(plain), [(hook, ""), ("/h/w/.git/modules/a/b/hooks/x.sample", "")]];
+    assert_eq!(of(&hooks.concat()), starts_worry(hook));
 }
 
 fn starts_worry(setting: &str) -> Vec<Worry> {

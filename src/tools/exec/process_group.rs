@@ -123,6 +123,8 @@ pub(super) struct Leftovers {
     pub ended: usize,
     /// The daemons that were left running.
     pub daemons: Vec<&'static str>,
+    /// Their processes.
+    pub spared: Vec<i32>,
 }
 
 /// A child's group. Dropping it before [`Group::end`] ends everything in it hard: the
@@ -148,8 +150,6 @@ impl Group {
     /// The group a child leads. `None` for a process number that cannot be one.
     pub(super) fn from_leader(pid: u32, mark: StepMark, steps: &StepGroups) -> Option<Group> {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
-        #[cfg(target_os = "linux")]
-        limit::apply_mark(leader, mark.0);
         let (number, mark, watcher) = (mark, mark.text(), steps.watcher.clone());
         if let Some(watcher) = &watcher {
             watcher.started(leader.as_raw_nonzero().get(), &mark);
@@ -157,8 +157,8 @@ impl Group {
         Some(Group { leader, number, mark, state: State::Starting, watcher })
     }
 
-    /// Marks the processes the child started before it was marked itself. Looks at other
-    /// processes, so this is for a thread that no sandbox restricts.
+    /// Marks the child, and the processes it started before that. Looks at other processes and
+    /// sets limits of theirs, so this is for a thread that no sandbox restricts.
     pub(super) async fn mark_early_processes(&mut self) {
         mark_early_processes(self.leader, self.number).await;
         self.state = State::Running;
@@ -370,7 +370,7 @@ impl Drop for StartPermit {
     }
 }
 
-/// Puts the mark in the limits of processes a step started before its first process had it.
+/// Puts the mark in the limits of a step's first process, and of those it started before.
 #[cfg(target_os = "linux")]
 async fn mark_early_processes(leader: Pid, mark: StepMark) {
     let _ =
@@ -430,6 +430,7 @@ async fn sweep(leader: Pid, mark: String, rule: DaemonRule) -> Leftovers {
         tokio::time::sleep(BETWEEN).await;
     }
     if !spared.is_empty() {
+        left.spared = spared.iter().copied().collect();
         tokio::spawn(collect_later(spared));
     }
     left.ended = killed.len();
@@ -472,5 +473,5 @@ fn sweep_now(leader: Pid, _mark: &str) {
 #[cfg(not(target_os = "linux"))]
 async fn sweep(leader: Pid, _mark: String, _rule: DaemonRule) -> Leftovers {
     let ended = usize::from(kill_process_group(leader, Signal::KILL).is_ok());
-    Leftovers { ended, daemons: Vec::new() }
+    Leftovers { ended, ..Leftovers::default() }
 }

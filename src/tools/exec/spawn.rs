@@ -120,17 +120,17 @@ pub(super) async fn start(
     let mark = StepMark::new();
     exec.steps.starting(mark);
     let _turn = StartPermit::acquire().await;
-    let start = move |inside: Option<&Confined>| {
-        let started = spawn(plan.with_confinement(inside), mark, &steps)?;
-        if bounded {
-            bounds::apply(started.0.id());
-        }
-        Ok(started)
-    };
+    let start = move |inside: Option<&Confined>| spawn(plan.with_confinement(inside), mark, &steps);
     let started = sandbox.start(judged, from, step.granted(), start).await;
     let mut started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
     match &mut started {
-        Ok(((_, group), _)) => group.mark_early_processes().await,
+        Ok(((child, group), _)) => {
+            // The thread that started it may set no limits of others.
+            if bounded {
+                bounds::apply(child.id());
+            }
+            group.mark_early_processes().await;
+        }
         Err(_) => exec.steps.not_started(mark),
     }
     started

@@ -2,7 +2,7 @@
 //! that nothing that is swapped under way leads elsewhere. The paths are those that were
 //! judged, links resolved.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::{self, Read, Seek as _, Write};
 use std::os::fd::OwnedFd;
@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, fchmod, fchown, fstat, fsync, linkat, mkdirat, openat,
-    renameat, statat, unlinkat,
+    renameat, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -18,8 +18,9 @@ use super::file_lines::{FileLines, read_lines};
 use avocet_core::private_dir::beside;
 use avocet_safety::tools::Obstacle;
 
-/// How deep empty folders are that are removed.
+/// How deep empty folders are that are removed, and any others.
 const DEEPEST: usize = 32;
+const DEEPEST_FULL: usize = 512;
 
 /// Opening a folder only to name its entries needs no right to read it.
 #[cfg(target_os = "linux")]
@@ -143,7 +144,7 @@ impl FileSlot {
         let stat = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?;
         match (obstacle, FileType::from_raw_mode(stat.st_mode)) {
             (Obstacle::EmptyFolder, FileType::Directory) => {
-                remove_empty_folders(&self.folder, self.name.as_os_str(), DEEPEST)
+                remove_folder(&self.folder, self.name.as_os_str(), DEEPEST, keep_file)
             }
             (Obstacle::EmptyFolder, _)
             | (Obstacle::NoFile, FileType::Directory | FileType::RegularFile) => {
@@ -251,6 +252,41 @@ impl FileSlot {
         Ok(())
     }
 
+    /// Removes whatever has that name, and what is in it.
+    ///
+    /// # Errors
+    /// The system's error, also where there is nothing.
+    pub fn remove_all(&self) -> io::Result<()> {
+        let name = self.name.as_os_str();
+        match unlinkat(&self.folder, name, AtFlags::empty()) {
+            Err(Errno::ISDIR | Errno::PERM) => {
+                remove_folder(&self.folder, name, DEEPEST_FULL, remove_file)
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// Creates a file with this mode where there is nothing.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn create(&self, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.folder, &self.name, flags, Mode::from_raw_mode(0o600))?;
+        let mut file = File::from(file);
+        file.write_all(bytes)?;
+        Ok(fchmod(&file, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Creates a link where there is nothing.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn link_to(&self, target: &Path) -> io::Result<()> {
+        Ok(symlinkat(target, &self.folder, &self.name)?)
+    }
+
     /// Has the folder itself written out, where the system can.
     fn sync_folder(&self) {
         if let Ok(folder) =
@@ -261,11 +297,24 @@ impl FileSlot {
     }
 }
 
-/// Removes a folder in which there are only folders; anything else in it stays, and so does it.
-fn remove_empty_folders(
+/// What happens to a file in a folder that is removed.
+type RemoveFile = fn(&OwnedFd, &CStr) -> io::Result<()>;
+
+/// It stays, and so does the folder.
+fn keep_file(_: &OwnedFd, _: &CStr) -> io::Result<()> {
+    Err(io::ErrorKind::DirectoryNotEmpty.into())
+}
+
+fn remove_file(folder: &OwnedFd, name: &CStr) -> io::Result<()> {
+    Ok(unlinkat(folder, name, AtFlags::empty())?)
+}
+
+/// Removes a folder and those in it.
+fn remove_folder(
     folder: &OwnedFd,
     name: impl rustix::path::Arg + Copy,
     depth: usize,
+    files: RemoveFile,
 ) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let own = openat(folder, name, flags, Mode::empty())?;
@@ -278,9 +327,18 @@ fn remove_empty_folders(
         if depth == 0 {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
-        remove_empty_folders(&own, below, depth - 1)?;
+        match remove_folder(&own, below, depth - 1, files) {
+            Err(error) if is_no_folder(&error) => files(&own, below)?,
+            done => done?,
+        }
     }
     Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Of a file, and of a link, which is not followed.
+fn is_no_folder(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    [Errno::NOTDIR, Errno::LOOP].iter().any(|errno| code == Some(errno.raw_os_error()))
 }
 
 impl ExistingFile {

@@ -4,16 +4,16 @@
 //! inside it; they are put back where a rule answers that question.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::file::safe_open::{FileSlot, MissingFolders};
+use avocet_core::private_dir::owner;
 use avocet_safety::{GuardedFiles, steering};
 
 mod reader;
 
-use reader::{Content, Files, MOST_FILES, Reader};
+use reader::{Content, Files, MOST_FILES, REBASE, Reader};
 use reader::{is_folder, is_harmless, is_in_repository};
 
 /// The files as they were when the first of the steps that run now began.
@@ -23,6 +23,8 @@ pub(super) struct GuardedState(Mutex<RunningSteps>);
 #[derive(Debug, Default)]
 struct RunningSteps {
     count: usize,
+    /// Programs that steps left running on purpose: they may run code of the project.
+    daemons: Vec<Daemon>,
     roots: Vec<PathBuf>,
     /// Paths that the question of a step named: it may change them.
     named: Vec<PathBuf>,
@@ -33,6 +35,23 @@ struct RunningSteps {
     cut: BTreeSet<PathBuf>,
     /// The folders that were there.
     folders: Arc<BTreeSet<PathBuf>>,
+}
+
+/// A process that outlives its step, by its number and its start.
+#[derive(Clone, Copy, Debug)]
+struct Daemon {
+    pid: i32,
+    start: u64,
+}
+
+impl Daemon {
+    fn of(pid: i32) -> Option<Daemon> {
+        owner::start_time(pid).map(|start| Daemon { pid, start })
+    }
+
+    fn is_running(self) -> bool {
+        owner::start_time(self.pid) == Some(self.start)
+    }
 }
 
 /// Guards the files for as long as a step runs.
@@ -69,28 +88,38 @@ pub(super) fn begin(
     guarded: GuardedFiles,
 ) -> (FileGuard, PutBack) {
     let mut running = state.lock();
-    // A step that still runs may have changed them.
-    let put_back = running.put_back(&*find, &GuardedFiles::Followed);
-    if guarded != GuardedFiles::Nothing || running.count > 0 {
+    // A step that still runs may have changed them, or a daemon. Where only that is left, what is
+    // versioned may have come with a branch that the user took elsewhere.
+    let others = match running.count {
+        0 => GuardedFiles::Repositories,
+        _ => GuardedFiles::Followed,
+    };
+    let put_back = running.put_back(&*find, &others);
+    running.daemons.retain(|daemon| daemon.is_running());
+    if !running.is_watching() {
+        running.roots.clear();
+    }
+    let is_counted = guarded != GuardedFiles::Nothing || running.is_watching();
+    if is_counted {
         running.begin(&*find, roots, named);
     }
-    let is_counted = running.count > 0;
     drop(running);
     (FileGuard { find, state: Arc::clone(state), guarded, is_counted }, put_back)
 }
 
 impl FileGuard {
-    /// Looks at the files after the step. Blocks.
-    pub fn end(mut self) -> PutBack {
-        self.finish()
+    /// Looks at the files after the step, which left these processes running. Blocks.
+    pub fn end(mut self, left: &[i32]) -> PutBack {
+        self.finish(left)
     }
 
-    fn finish(&mut self) -> PutBack {
+    fn finish(&mut self, left: &[i32]) -> PutBack {
         if !std::mem::take(&mut self.is_counted) {
             return PutBack::default();
         }
         let mut running = self.state.lock();
         let put_back = running.put_back(&*self.find, &self.guarded);
+        running.daemons.extend(left.iter().filter_map(|pid| Daemon::of(*pid)));
         running.end(&*self.find);
         put_back
     }
@@ -98,7 +127,7 @@ impl FileGuard {
 
 impl Drop for FileGuard {
     fn drop(&mut self) {
-        self.finish();
+        self.finish(&[]);
     }
 }
 
@@ -128,6 +157,16 @@ impl GuardedNames {
         let followed = files.partition_point(|(is_build, _)| !is_build);
         let files = files.into_iter().map(|(_, path)| path).collect();
         GuardedNames { files, followed, folders: Arc::new(folders.collect()) }
+    }
+
+    /// The same with further files.
+    #[must_use]
+    pub fn with(self, more: &[PathBuf]) -> GuardedNames {
+        if more.is_empty() {
+            return self;
+        }
+        let followed = self.followed + more.len();
+        GuardedNames { files: more.iter().chain(&*self.files).cloned().collect(), followed, ..self }
     }
 }
 
@@ -165,12 +204,20 @@ impl RunningSteps {
 
     fn end(&mut self, find: &dyn Fn(&Path) -> GuardedNames) {
         self.count = self.count.saturating_sub(1);
-        if self.count > 0 {
+        if self.count == 0 {
+            self.named.clear();
+        }
+        if self.is_watching() {
             self.look(find);
         } else {
             // What was read stays known for the next step.
-            (self.roots, self.named) = (Vec::new(), Vec::new());
+            self.roots.clear();
         }
+    }
+
+    /// Whether something runs that may change the files.
+    fn is_watching(&self) -> bool {
+        self.count > 0 || !self.daemons.is_empty()
     }
 
     /// `before`: the state that it is compared with. What was not too much to be read then is read
@@ -180,7 +227,7 @@ impl RunningSteps {
         find: &dyn Fn(&Path) -> GuardedNames,
         before: Option<&RunningSteps>,
     ) -> GuardedSnapshot {
-        let mut reader = Reader::new(&self.files, before.map(|before| &before.cut));
+        let mut reader = Reader::new(&self.files, &self.roots, before.map(|before| &before.cut));
         let mut unread = BTreeSet::new();
         let mut folders = Vec::new();
         for root in &self.roots {
@@ -207,7 +254,7 @@ impl RunningSteps {
 
     /// Puts back what changed since.
     fn put_back(&self, find: &dyn Fn(&Path) -> GuardedNames, guarded: &GuardedFiles) -> PutBack {
-        if *guarded == GuardedFiles::Nothing || self.count == 0 {
+        if *guarded == GuardedFiles::Nothing || !self.is_watching() {
             return PutBack::default();
         }
         let now = self.read(find, Some(self)).files;
@@ -220,6 +267,9 @@ impl RunningSteps {
             now.get(*path).is_some_and(|file| matches!(file.content, Content::Link(_)))
         };
         let links: Vec<&PathBuf> = new.clone().filter(is_link).collect();
+        // `git rebase -x` names programs in the list that it makes.
+        let brings_rebase =
+            |path: &Path| *guarded == GuardedFiles::Repositories && path.ends_with(REBASE);
         // What is seen through a new link is not what was there.
         let is_there =
             |path: &Path| !links.iter().any(|link| path != *link && path.starts_with(link));
@@ -231,6 +281,7 @@ impl RunningSteps {
             .filter(|(path, was, is)| was != is && self.guards(path, guarded))
             .filter(|(path, was, is)| !is_harmless(path, was.as_ref(), is.as_ref()))
             .filter(|(path, was, _)| was.is_none() || can_be_restored(path))
+            .filter(|(path, was, _)| was.is_some() || !brings_rebase(path))
             .collect();
         // What was added first: a link may have replaced a folder.
         changed.iter().filter(|(_, was, _)| was.is_none()).for_each(|(path, ..)| remove(path));
@@ -314,27 +365,23 @@ fn can_be_restored(path: &Path) -> bool {
     }
 }
 
-/// Never through a link: what it leads to does not belong to the repository.
+/// Never through a link: what it leads to does not belong to the repository, and a program that
+/// still runs may be changing the folders at this moment.
 fn remove(path: &Path) {
-    let _ = if is_folder(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let _ = FileSlot::open(path, MissingFolders::Fail).and_then(|slot| slot.remove_all());
 }
 
 fn write(root: &Path, path: &Path, was: &Content) -> std::io::Result<()> {
     let above: Vec<&Path> = path.ancestors().skip(1).take_while(|above| *above != root).collect();
-    for folder in above.into_iter().rev().filter(|folder| !is_folder(folder)) {
-        remove(folder);
-        fs::create_dir(folder)?;
-    }
+    above.into_iter().rev().filter(|folder| !is_folder(folder)).for_each(remove);
+    let slot = FileSlot::open(path, MissingFolders::Create)?;
     if !matches!(was, Content::Large { .. }) {
-        remove(path);
+        let _ = slot.remove_all();
     }
     match was {
         Content::Large { .. } => Ok(()),
-        Content::Link(target) => symlink(target, path),
-        Content::File { bytes, mode } => {
-            fs::write(path, bytes)?;
-            fs::set_permissions(path, Permissions::from_mode(*mode))
-        }
+        Content::Link(target) => slot.link_to(target),
+        Content::File { bytes, mode } => slot.create(bytes, *mode),
     }
 }
 

@@ -45,11 +45,13 @@ pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport 
         let own = sandbox.temp(&reader)?;
         let file = outside.path().join("file");
         create_new_file(&file).map_err(failed)?;
+        // What is in the workspace is read.
+        let is_open = file.canonicalize().is_ok_and(|it| it.starts_with(&sandbox.paths.workspace));
         let inside = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("probe".into());
             let trial = thread.spawn_scoped(scope, || {
                 let inside = sandbox.confine(means, &reader, own)?;
-                let leak = find_leak(outside.path(), &file, inside.temp());
+                let leak = find_leak(outside.path(), &file, (inside.temp(), is_open));
                 Ok((inside, leak))
             });
             let trial = trial.map_err(|error| error.to_string())?;
@@ -70,14 +72,14 @@ fn create_new_file(file: &Path) -> std::io::Result<()> {
 }
 
 /// The first thing that is not as it must be.
-fn find_leak(outside: &Path, file: &Path, temp: &Path) -> Option<Phrase> {
+fn find_leak(outside: &Path, file: &Path, (temp, is_open): (&Path, bool)) -> Option<Phrase> {
     let refused = |done: std::io::Result<()>| {
         done.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
     };
     let trials = [
         (words::TRIED_WRITE, refused(fs::write(outside.join("new"), ""))),
         (words::TRIED_WRITE, refused(fs::write(file, "changed"))),
-        (words::TRIED_READ, refused(fs::read(file).map(drop))),
+        (words::TRIED_READ, is_open || refused(fs::read(file).map(drop))),
         (
             words::TRIED_CHANGE,
             refused(fs::set_permissions(file, fs::Permissions::from_mode(0o777))),
@@ -90,7 +92,21 @@ fn find_leak(outside: &Path, file: &Path, temp: &Path) -> Option<Phrase> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SandboxPaths;
     use super::*;
+    use avocet_core::protocol::SandboxMode;
+
+    #[test]
+    fn a_workspace_that_holds_the_temporary_folder_is_sandboxed_as_any_other() {
+        let status = |workspace: &Path| {
+            let paths = SandboxPaths { workspace: workspace.to_owned(), ..SandboxPaths::default() };
+            Sandbox::new(SandboxMode::Work, paths).status()
+        };
+        let temp = std::env::temp_dir().canonicalize().unwrap();
+        for workspace in [Path::new("/"), &temp] {
+            assert_eq!(status(workspace), status(Path::new("/nowhere")), "{workspace:?}");
+        }
+    }
 
     #[test]
     fn a_link_planted_where_the_trial_makes_its_file_opens_nothing() {

@@ -338,7 +338,7 @@ pub(super) fn is_recent(changed: i128, looked: SystemTime) -> bool {
 
 /// Files that the user's own settings of git name: included ones, and the ones for ignoring
 /// and mapping everywhere.
-fn files_named_by_git_config(places: &SandboxPaths) -> Vec<PathBuf> {
+pub(super) fn files_named_by_git_config(places: &SandboxPaths) -> Vec<PathBuf> {
     let files = [".gitconfig", ".config/git/config"].map(|name| places.home.join(name));
     let texts = files.iter().filter_map(|file| {
         let short = fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20);

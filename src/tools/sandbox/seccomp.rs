@@ -75,6 +75,9 @@ const CLONE3: Call = call("clone3", 435, 435);
 const NAMESPACES: &[u64] =
     &[0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 
+/// Sets a limit of a process, of any of the same user: one that has no time left is killed.
+const LIMIT: Call = call("prlimit64", 302, 261);
+
 const SOCKET: Call = call("socket", 41, 198);
 const SOCKET_PAIR: Call = call("socketpair", 53, 199);
 const IOCTL: Call = call("ioctl", 16, 29);
@@ -82,6 +85,9 @@ const IOCTL: Call = call("ioctl", 16, 29);
 const TERMINAL: &[u64] = &[0x5412, 0x541C];
 /// Attributes of files, on descriptors opened for reading.
 const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401C_5820];
+
+/// Instead of its number, for a process that means itself.
+const ITSELF: u64 = 0;
 
 /// Families of sockets: within the machine, and the three of the network.
 const LOCAL: u64 = 1;
@@ -154,6 +160,7 @@ fn rules(
     };
     deny(&mut rules, &SOCKET, arch, &sockets);
     deny(&mut rules, &SOCKET_PAIR, arch, &[none_of(&[LOCAL])?]);
+    deny(&mut rules, &LIMIT, arch, &[none_of(&[ITSELF])?]);
     let views = NAMESPACES
         .iter()
         .map(|flag| SeccompRule::new(vec![compare_arg(0, *flag, SeccompCmpOp::MaskedEq(*flag))?]));
@@ -181,8 +188,8 @@ fn deny(rules: &mut Rules, call: &Call, arch: &TargetArch, when: &[SeccompRule])
 }
 
 /// The first argument is not one of these.
-fn none_of(families: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
-    let differs = families.iter().map(|family| compare_arg(0, *family, SeccompCmpOp::Ne));
+fn none_of(values: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
+    let differs = values.iter().map(|value| compare_arg(0, *value, SeccompCmpOp::Ne));
     SeccompRule::new(differs.collect::<Result<Vec<_>, _>>()?)
 }
 
@@ -203,7 +210,7 @@ mod tests {
         let all: Vec<&Call> = NEVER
             .iter()
             .chain(NO_CHANGE)
-            .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3])
+            .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3, &LIMIT])
             .collect();
         for (at, call) in all.iter().enumerate() {
             for other in all.iter().skip(at + 1) {

@@ -49,11 +49,20 @@ const REPOSITORY: &str = ".git";
 pub(super) struct WorkspaceRules {
     root: PathBuf,
     folders: BTreeMap<PathBuf, ScannedFolder>,
+    /// What steers in folders that were made when there were too many already.
+    guarded_beyond: Vec<PathBuf>,
     entries: usize,
     /// Made when they are asked for, until a folder changes.
     guarded_names: Option<GuardedNames>,
     /// False when not everything was looked through.
     pub is_complete: bool,
+}
+
+/// A folder to look through.
+struct FolderToScan {
+    path: PathBuf,
+    /// It was made since the first look.
+    is_new: bool,
 }
 
 /// One folder as it was.
@@ -71,8 +80,14 @@ struct ScannedFolder {
 
 impl WorkspaceRules {
     pub fn new(root: PathBuf) -> WorkspaceRules {
-        let folders = BTreeMap::new();
-        WorkspaceRules { root, folders, entries: 0, guarded_names: None, is_complete: true }
+        WorkspaceRules {
+            root,
+            folders: BTreeMap::new(),
+            guarded_beyond: Vec::new(),
+            entries: 0,
+            guarded_names: None,
+            is_complete: true,
+        }
     }
 
     pub fn root(&self) -> &Path {
@@ -83,21 +98,24 @@ impl WorkspaceRules {
     /// leads to one, may be others than before.
     pub fn refresh(&mut self) -> bool {
         let mut changed = self.folders.is_empty();
-        let mut todo: VecDeque<PathBuf> = VecDeque::new();
+        let mut todo: VecDeque<FolderToScan> = VecDeque::new();
         for (path, folder) in &self.folders {
             let now = read_stamp(path);
             let same = now == Some(folder.stamp) && !is_recent(folder.stamp.2, folder.scanned_at);
             if !same {
-                todo.push_back(path.clone());
+                todo.push_back(FolderToScan { path: path.clone(), is_new: false });
             }
         }
         if self.folders.is_empty() {
-            todo.push_back(self.root.clone());
+            todo.push_back(FolderToScan { path: self.root.clone(), is_new: false });
+        }
+        if !todo.is_empty() {
+            self.guarded_beyond.retain(|path| path.symlink_metadata().is_ok());
         }
         let leading = self.folders_above_closed();
-        while let Some(path) = todo.pop_front() {
+        while let Some(FolderToScan { path, is_new }) = todo.pop_front() {
             let before = self.folders.get(&path).map(|folder| folder.closed.clone());
-            let new = self.scan_folder(&path);
+            let new = self.scan_folder(&path, is_new);
             let after = self.folders.get(&path).map(|folder| folder.closed.clone());
             let has_secrets =
                 |list: &Option<Vec<PathBuf>>| list.as_ref().is_some_and(|l| !l.is_empty());
@@ -115,7 +133,8 @@ impl WorkspaceRules {
     /// Every file and folder that steers what runs later, and the folders that were searched.
     pub fn guarded_names(&mut self) -> GuardedNames {
         let make = || {
-            let files = self.folders.values().flat_map(|folder| &folder.guarded).cloned();
+            let files = self.folders.values().flat_map(|folder| &folder.guarded);
+            let files = files.chain(&self.guarded_beyond).cloned();
             GuardedNames::new(&self.root, files, self.folders.keys().cloned())
         };
         self.guarded_names.get_or_insert_with(make).clone()
@@ -134,14 +153,16 @@ impl WorkspaceRules {
         all
     }
 
-    /// Looks through one folder, and answers with those below it that are new.
-    fn scan_folder(&mut self, path: &Path) -> Vec<PathBuf> {
+    /// Looks through one folder, and answers with those below it that are to be looked through: at
+    /// first all, later those that were made since. `is_new`: it is one of these, and is seen
+    /// however many there are.
+    fn scan_folder(&mut self, path: &Path, is_new: bool) -> Vec<FolderToScan> {
         self.guarded_names = None;
         let gone = self.folders.remove(path);
         self.entries -= gone.as_ref().map_or(0, |folder| folder.entries);
         // A folder that is known is seen whole, whatever was added elsewhere, the root in any case.
-        let most = match gone {
-            _ if path == self.root => usize::MAX,
+        let most = match &gone {
+            _ if is_new || path == self.root => usize::MAX,
             Some(_) => ENTRIES_MOST,
             None if self.folders.len() >= FOLDERS_MOST => 0,
             None => ENTRIES_MOST.saturating_sub(self.entries),
@@ -178,11 +199,32 @@ impl WorkspaceRules {
             folder.subfolders.clear();
             folder.guarded.push(path.to_owned());
         }
-        self.entries += folder.entries;
-        let known = |below: &&PathBuf| !self.folders.contains_key(*below);
-        let new = folder.subfolders.iter().filter(known).cloned().collect();
-        self.folders.insert(path.to_owned(), folder);
-        new
+        self.insert_scanned(path, folder, gone.as_ref(), is_new)
+    }
+
+    fn insert_scanned(
+        &mut self,
+        path: &Path,
+        mut folder: ScannedFolder,
+        gone: Option<&ScannedFolder>,
+        is_new: bool,
+    ) -> Vec<FolderToScan> {
+        let mut known: Vec<&PathBuf> = gone.iter().flat_map(|gone| &gone.subfolders).collect();
+        known.sort_unstable();
+        let added = |below: &&PathBuf| {
+            !self.folders.contains_key(*below) && known.binary_search(below).is_err()
+        };
+        let is_new = is_new || gone.is_some();
+        let added = folder.subfolders.iter().filter(added);
+        let added = added.map(|path| FolderToScan { path: path.clone(), is_new }).collect();
+        if is_new && gone.is_none() && self.folders.len() >= FOLDERS_MOST {
+            self.guarded_beyond.append(&mut folder.guarded);
+            self.is_complete = false;
+        } else {
+            self.entries += folder.entries;
+            self.folders.insert(path.to_owned(), folder);
+        }
+        added
     }
 }
 
@@ -212,7 +254,7 @@ fn scan_entry(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Scan
 fn holds_credential(settings: &Path) -> bool {
     const LONGEST: u64 = 1024 * 1024;
     let Ok(meta) = fs::metadata(settings) else { return false };
-    let text = (meta.len() <= LONGEST).then(|| fs::read(settings).ok()).flatten();
+    let text = (meta.is_file() && meta.len() <= LONGEST).then(|| fs::read(settings).ok()).flatten();
     let Some(text) = text else { return true };
     let text = String::from_utf8_lossy(&text).to_lowercase();
     let named = ["extraheader", "password", "passwd", "token", "secret", "authorization"];
@@ -277,6 +319,29 @@ mod tests {
         workspace.refresh();
         let found = workspace.guarded_names();
         assert_eq!(found.files.len(), 2, "{:?}", found.files);
+    }
+
+    #[test]
+    fn a_folder_made_where_there_were_too_many_is_seen_and_one_that_was_there_is_not() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        for n in 0..=FOLDERS_MOST {
+            fs::create_dir_all(root.join(format!("a/{n}"))).unwrap();
+            fs::write(root.join(format!("a/{n}/.envrc")), "").unwrap();
+        }
+        let mut workspace = WorkspaceRules::new(root.clone());
+        workspace.refresh();
+        let before = workspace.guarded_names().files.len();
+        assert!(before < FOLDERS_MOST);
+        let planted = root.join("a/new/deep/.git");
+        fs::create_dir_all(&planted).unwrap();
+        workspace.refresh();
+        let found = workspace.guarded_names();
+        assert_eq!(found.files.len(), before + 1);
+        assert!(found.files.contains(&planted) && workspace.folders.len() <= FOLDERS_MOST);
+        fs::remove_dir_all(root.join("a/new")).unwrap();
+        workspace.refresh();
+        assert_eq!(workspace.guarded_names().files.len(), before);
     }
 
     #[test]

@@ -198,7 +198,7 @@ pub(super) fn marked_pids(mark: &str) -> (Vec<i32>, usize) {
     (its.into_iter().map(|process| process.pid).collect(), threads)
 }
 
-/// Marks what a step started before its leader was marked. Repeats until two looks find
+/// Marks a step's leader, and what it started before that. Repeats until two looks find
 /// nothing without a mark: a marked process passes the mark on, an unmarked one may start
 /// another, and one in the middle of an exec cannot be told from others at once. A process
 /// that was marked in the middle of a fork has a child without the mark that is not listed
@@ -206,6 +206,7 @@ pub(super) fn marked_pids(mark: &str) -> (Vec<i32>, usize) {
 /// only computes, or that a busy machine does not let run, is stopped for that and goes on then:
 /// a fork is over before a stop takes effect.
 pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
+    limit::apply_mark(leader, mark.0);
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
     let mut may_fork = BTreeSet::from([leader]);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::super::readable_paths::is_recent;
+use crate::file::safe_open::{FileSlot, MissingFolders};
 use avocet_safety::{HOOKS, repository};
 
 /// The most that is kept, in bytes. What exceeds this is recognised by its length and time.
@@ -21,6 +22,9 @@ const DEPTH: usize = 16;
 /// Folders of a repository that hold none of another.
 const OF_REPOSITORY: &[&str] =
     &["objects", "refs", "logs", "lfs", "hooks", "info", "branches", "worktrees"];
+
+/// What is left of a rebase that stopped; its lines may run programs.
+pub(super) const REBASE: &str = "rebase-merge/git-rebase-todo";
 
 /// A change that is longer is not shown as a question.
 const SHOWN: usize = 64 * 1024;
@@ -79,6 +83,13 @@ pub(super) fn is_harmless(path: &Path, was: Option<&Content>, is: Option<&Conten
     let Some(Content::File { bytes, .. }) = is else { return false };
     if path.extension().is_some_and(|end| end == "sample") {
         return true;
+    }
+    if path.ends_with(REBASE) {
+        let before = was.and_then(Content::text).unwrap_or_default();
+        return String::from_utf8_lossy(bytes).lines().all(|line| {
+            let runs = ["exec", "x"].contains(&line.split_whitespace().next().unwrap_or_default());
+            !runs || before.lines().any(|was| was == line)
+        });
     }
     if name == "commondir" {
         // Of a further tree: it leads back to its repository.
@@ -139,6 +150,8 @@ fn is_address(url: &str) -> bool {
 /// Reads files until they are too many bytes.
 pub(super) struct Reader<'a> {
     known: &'a Files,
+    /// The folders that are looked through.
+    roots: &'a [PathBuf],
     /// The folders that were cut before the step, where it is looked at what it changed.
     before: Option<&'a BTreeSet<PathBuf>>,
     pub files: Files,
@@ -148,8 +161,18 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(known: &'a Files, before: Option<&'a BTreeSet<PathBuf>>) -> Reader<'a> {
-        Reader { known, before, files: Files::new(), cut: BTreeSet::new(), left: MOST }
+    pub fn new(
+        known: &'a Files,
+        roots: &'a [PathBuf],
+        before: Option<&'a BTreeSet<PathBuf>>,
+    ) -> Reader<'a> {
+        Reader { known, roots, before, files: Files::new(), cut: BTreeSet::new(), left: MOST }
+    }
+
+    /// The content of a file that names others, from before the step, which may have changed it.
+    fn content_before(&self, path: &Path) -> Option<&Content> {
+        let files = if self.before.is_some() { self.known } else { &self.files };
+        files.get(path).map(|file| &file.content)
     }
 
     /// A path that was found by its name.
@@ -174,15 +197,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A file that names the folder of the repository: of a further tree, or a submodule.
+    /// What names the folder of the repository: of a further tree, of a submodule, or a link.
     fn add_pointer(&mut self, path: &Path) {
         self.add(path);
-        let text = fs::read_to_string(path).unwrap_or_default();
-        let Some(named) = text.trim().strip_prefix("gitdir:") else { return };
-        let own = path.with_file_name(named.trim());
+        let named = match self.content_before(path) {
+            Some(Content::Link(target)) => Some(target.as_path()),
+            content => content.and_then(Content::text).and_then(|text| {
+                text.trim().strip_prefix("gitdir:").map(|named| Path::new(named.trim()))
+            }),
+        };
+        let Some(own) =
+            named.and_then(|named| path.with_file_name("").join(named).canonicalize().ok())
+        else {
+            return;
+        };
         self.add_repository(&own);
-        if let Ok(common) = fs::read_to_string(own.join("commondir")) {
-            self.add_repository(&own.join(common.trim()));
+        let common = self.content_before(&own.join("commondir")).and_then(Content::text);
+        if let Some(common) = common.map(|common| own.join(common.trim())) {
+            self.add_repository(&common);
         }
     }
 
@@ -234,6 +266,15 @@ impl<'a> Reader<'a> {
 
     fn add_repository(&mut self, git: &Path) {
         let git = &git.canonicalize().unwrap_or_else(|_| git.to_owned());
+        // A link that a step made may lead to a repository that it has nothing to do with.
+        let is_inside = self.roots.iter().any(|root| git.starts_with(root));
+        let mut known = self.known.range(git.clone()..).map(|(path, _)| path);
+        if self.before.is_some()
+            && !is_inside
+            && !known.next().is_some_and(|it| it.starts_with(git))
+        {
+            return;
+        }
         self.add_git_files(git);
         self.add_modules(&git.join("modules"), DEPTH);
         self.named_by_settings(git).iter().for_each(|path| self.add(path));
@@ -249,8 +290,10 @@ impl<'a> Reader<'a> {
         if is_folder(&git.join("info")) {
             self.add(&git.join("info/attributes"));
         }
+        self.add(&git.join(REBASE));
         for tree in entries(&git.join("worktrees")) {
-            ["config.worktree", "commondir"].iter().for_each(|name| self.add(&tree.join(name)));
+            let names = ["config.worktree", "commondir", REBASE];
+            names.iter().for_each(|name| self.add(&tree.join(name)));
         }
     }
 
@@ -274,11 +317,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The hooks and settings in the project that the settings of a repository name.
+    /// The hooks, settings and programs in the project that the settings of a repository name.
     fn named_by_settings(&self, git: &Path) -> Vec<PathBuf> {
-        // A step may have named others.
-        let files = if self.before.is_some() { self.known } else { &self.files };
-        let settings = match files.get(&git.join("config")).map(|file| &file.content) {
+        let settings = match self.content_before(&git.join("config")) {
             Some(Content::File { bytes, .. }) => repository::parse(bytes).unwrap_or_default(),
             Some(Content::Link(_) | Content::Large { .. }) | None => Vec::new(),
         };
@@ -291,6 +332,12 @@ impl<'a> Reader<'a> {
                     named.extend(HOOKS.iter().map(|name| folder.join(name)));
                 }
                 ("include" | "includeif", "path") => named.push(git.join(&setting.value)),
+                _ if repository::starts_program(&setting) => {
+                    let words =
+                        setting.value.split(|c: char| c.is_whitespace() || "!;&|'\"=".contains(c));
+                    let words = words.filter(|word| word.contains(['/', '.']));
+                    named.extend(words.map(|word| tree.join(word)).filter(|path| path.is_file()));
+                }
                 _ => {}
             }
         }
@@ -331,9 +378,11 @@ impl<'a> Reader<'a> {
     fn read(&self, path: &Path, meta: &fs::Metadata) -> Option<Content> {
         match meta.file_type() {
             kind if kind.is_symlink() => fs::read_link(path).ok().map(Content::Link),
-            kind if kind.is_file() && meta.len() <= self.left => fs::read(path).ok().map(|bytes| {
-                Content::File { bytes: bytes.into(), mode: meta.permissions().mode() & 0o7777 }
-            }),
+            kind if kind.is_file() && meta.len() <= self.left => {
+                let slot = FileSlot::open(path, MissingFolders::Fail).ok()?;
+                let bytes = slot.file().ok()??.read(self.left).ok()?.into();
+                Some(Content::File { bytes, mode: meta.permissions().mode() & 0o7777 })
+            }
             kind if kind.is_dir() => None,
             _ => Some(Content::Large { len: meta.len(), changed: meta.ctime() }),
         }

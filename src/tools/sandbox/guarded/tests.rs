@@ -1,9 +1,13 @@
 //! Files that steps change without being asked for it.
 
 use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::super::built::LayerCache;
 use super::*;
+
+mod planted;
 
 /// A step that begins now.
 struct Begun(RunningSteps, LayerCache);
@@ -169,6 +173,28 @@ fn nothing_is_removed_or_written_where_a_link_leads() {
             assert_eq!(fs::read(&path).unwrap(), *bytes, "{link} {path:?}");
         }
     }
+}
+
+#[test]
+fn nothing_is_put_back_through_a_link_that_came_meanwhile() {
+    let (_temp, root) = repository();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("x"), "own").unwrap();
+    symlink(elsewhere.path(), root.join("link")).unwrap();
+    remove(&root.join("link/x"));
+    assert_eq!(fs::read_to_string(elsewhere.path().join("x")).unwrap(), "own");
+    let was = Content::File { bytes: b"was".as_slice().into(), mode: 0o750 };
+    write(&root, &root.join("link/x"), &was).unwrap();
+    assert_eq!(fs::read_to_string(elsewhere.path().join("x")).unwrap(), "own");
+    assert_eq!(fs::read_to_string(root.join("link/x")).unwrap(), "was");
+    assert_eq!(fs::metadata(root.join("link/x")).unwrap().permissions().mode() & 0o777, 0o750);
+    // Whatever is in its place goes, a folder with links in it too.
+    fs::remove_file(root.join(".git/config")).unwrap();
+    fs::create_dir_all(root.join(".git/config/deep")).unwrap();
+    symlink(elsewhere.path(), root.join(".git/config/deep/link")).unwrap();
+    write(&root, &root.join(".git/config"), &was).unwrap();
+    assert_eq!(fs::read_to_string(root.join(".git/config")).unwrap(), "was");
+    assert_eq!(fs::read_to_string(elsewhere.path().join("x")).unwrap(), "own");
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! Ways past what is looked at after a step: programs that outlive it, attacks on Avocet itself, and
+//! files that others follow by settings of the user.
+
+use std::os::unix::fs::symlink;
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+/// Waits for what a program of the step does.
+async fn wait_for(path: &Path) {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !path.exists() {
+        assert!(std::time::Instant::now() < until, "{path:?}");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_passes_for_a_daemon_cannot_leave_a_hook_after_its_step() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    let evil = "#!/bin/sh\ntouch started; while ! test -e go; do sleep 0.05; done\n\
+        echo evil > .git/hooks/pre-push; touch planted; while ! test -e stop; do sleep 0.05; done\n";
+    wall.write(&root.join("evil.sh"), evil);
+    let seen = wall
+        .script(
+            "git -c 'alias.x=!./evil.sh' x gc --auto > /dev/null 2>&1 &\n\
+             while ! test -e started; do sleep 0.05; done\n",
+        )
+        .await;
+    assert_eq!((seen.exit_code, seen.put_back), (Some(0), Vec::new()));
+    assert!(seen.note.is_some(), "it says what was left running");
+    fs::write(root.join("go"), "").unwrap();
+    wait_for(&root.join("planted")).await;
+    // What the user changes elsewhere meanwhile is theirs.
+    fs::write(root.join(".envrc"), "own").unwrap();
+    let seen = wall.run(&["git", "commit", "--allow-empty", "-qm", "two"]).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
+    assert!(seen.note.is_some() && !root.join(".git/hooks/pre-push").exists());
+    let seen = wall.run(&["git", "config", "user.name", "other"]).await;
+    assert_eq!((seen.exit_code, seen.note), (Some(0), None));
+    let seen = wall.run(&["git", "tag", "x"]).await;
+    assert_eq!((seen.exit_code, seen.note), (Some(0), None), "what was asked for stays");
+    assert_eq!(fs::read_to_string(root.join(".envrc")).unwrap(), "own");
+    assert!(fs::read_to_string(root.join(".git/config")).unwrap().contains("other"));
+    fs::write(root.join("stop"), "").unwrap();
+}
+
+#[tokio::test]
+async fn no_step_sets_limits_of_other_processes() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    if !Path::new("/usr/bin/python3").exists() {
+        return skip(Reason::NotInstalled("python3"));
+    }
+    // As it is, so that nothing happens where it can be set.
+    let code = format!(
+        "import resource as r\nown = r.getrlimit(r.RLIMIT_CPU)\nr.setrlimit(r.RLIMIT_CPU, own)\n\
+         for pid in ({}, 1):\n  try:\n    r.prlimit(pid, r.RLIMIT_CPU, r.prlimit(pid, r.RLIMIT_CPU))\n    print('SET', pid)\n  except OSError:\n    pass\nprint('done')\n",
+        std::process::id()
+    );
+    wall.write(&wall.workspace().join("limits.py"), &code);
+    let seen = wall.run(&["/usr/bin/python3", "limits.py"]).await;
+    assert_eq!(seen.stdout, "done\n", "{}", seen.stderr);
+    let seen = wall.script("ulimit -n 64; ulimit -n").await;
+    assert_eq!(seen.stdout, "64\n");
+}
+
+#[tokio::test]
+async fn a_pipe_among_the_files_of_a_repository_holds_no_step_up() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let root = wall.repository("code/shop");
+    let seen = wall.script("mkdir -p a/.git b; mkfifo a/.git/config b/.git; echo done").await;
+    assert_eq!(seen.stdout, "done\n");
+    fs::create_dir_all(root.join("c/.git")).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(root.join("c/.git/config")).status();
+    assert!(pipe.unwrap().success());
+    for words in [&["ls"][..], &["git", "status"], &["bash", "-c", "true"]] {
+        assert_eq!(wall.run(words).await.exit_code, Some(0), "{words:?}");
+    }
+}
+
+#[tokio::test]
+async fn files_of_the_project_that_settings_of_the_user_lead_to_are_put_back() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    let root = wall.repository("code/shop");
+    for name in ["dot/bashrc", "dot/nvim/init.lua", "dot/shared", "src/main.rs"] {
+        wall.write(&root.join(name), "own");
+    }
+    fs::create_dir_all(wall.home(".config")).unwrap();
+    for (link, target) in
+        [(".bashrc", "dot/bashrc"), (".config/nvim", "dot/nvim"), ("sources", "src")]
+    {
+        symlink(root.join(target), wall.home(link)).unwrap();
+    }
+    let settings = format!(
+        "[core]\nhooksPath = ~/code/shop/dot/hooks\n[include]\npath = {}/dot/shared\n",
+        root.display()
+    );
+    fs::write(wall.home(".gitconfig"), settings).unwrap();
+    let seen = wall
+        .script(
+            "mkdir dot/hooks; for f in dot/bashrc dot/nvim/init.lua dot/shared dot/hooks/pre-commit src/main.rs\n\
+             do echo evil > $f; done; echo done",
+        )
+        .await;
+    assert_eq!(seen.stdout, "done\n", "{}", seen.stderr);
+    for (name, text) in [
+        ("dot/bashrc", Some("own")),
+        ("dot/nvim/init.lua", Some("own")),
+        ("dot/shared", Some("own")),
+        ("dot/hooks/pre-commit", None),
+        ("src/main.rs", Some("evil\n")),
+    ] {
+        assert_eq!(fs::read_to_string(root.join(name)).ok().as_deref(), text, "{name}");
+    }
+    assert_eq!(seen.put_back.len(), 4, "{:?}", seen.put_back);
+}
