@@ -9,6 +9,14 @@ const TAGS: &[(&str, &str)] = &[
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|thinking|>", "<|/thinking|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel|>analysis<|message|>", "<|end|>"),
 ];
 
 /// Where in the answer the text is.
@@ -63,7 +71,10 @@ impl ThoughtFilter {
                 }
                 Place::Begin | Place::After => {
                     let text = self.held.trim_start_matches('\u{feff}').trim_start();
-                    let begun = TAGS.iter().find(|(open, _)| text.starts_with(open));
+                    let begin = |open: &str| text.get(..open.len().min(text.len()));
+                    let begun = TAGS.iter().find(|(open, _)| {
+                        begin(open).is_some_and(|begin| begin.eq_ignore_ascii_case(open))
+                    });
                     if let Some((open, close)) = begun {
                         self.held = text.get(open.len()..).unwrap_or_default().to_owned();
                         self.place = Place::Thought(close);
@@ -149,6 +160,10 @@ mod tests {
             (" plain <think>x</think>", "", " plain <think>x</think>"),
             ("<thin ice>", "", "<thin ice>"),
             ("<th", "", "<th"),
+            ("[THINK]a[/THINK]b", "a", "b"),
+            ("<Think>a</think>b", "a", "b"),
+            ("<|START_THINKING|>a<|END_THINKING|>b", "a", "b"),
+            ("<|channel|>analysis<|message|>a<|end|>b", "a", "b"),
             ("", "", ""),
         ] {
             for size in [1, 2, 3, 5, 100] {

@@ -36,8 +36,6 @@ const OLD: Names = &[
     "old",
     "old_string",
     "old_str",
-    "oldText",
-    "oldString",
     "old_text",
     "old_content",
     "search",
@@ -48,8 +46,6 @@ const NEW: Names = &[
     "new",
     "new_string",
     "new_str",
-    "newText",
-    "newString",
     "new_text",
     "new_content",
     "replace",
@@ -59,8 +55,8 @@ const NEW: Names = &[
 /// A line after which the new text goes.
 const INSERT: Names = &["insert_line"];
 /// A whole patch or diff.
-pub const PATCH: Names = &["patch", "diff", "input", "patch_text", "patchText"];
-const ALL: Names = &["all", "replace_all", "replaceAll"];
+pub const PATCH: Names = &["patch", "diff", "input", "patch_text"];
+const ALL: Names = &["all", "replace_all"];
 
 pub const WRITE_FIELDS: &[FieldRow] =
     &[required(PATH, FieldKind::Text), required(CONTENT, FieldKind::Text)];

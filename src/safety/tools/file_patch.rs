@@ -167,8 +167,14 @@ fn parse_blocks(text: &str, path: Option<&str>) -> Files {
         }
         let (mut old, mut new, mut is_new, mut is_whole) =
             (String::new(), String::new(), false, false);
+        let mut has_hint = false;
         for line in lines.by_ref() {
             match line.trim_end() {
+                // The lines where it is, as some agents write them before the text.
+                hint if hint.starts_with(":start_line:") || hint.starts_with(":end_line:") => {
+                    has_hint = old.is_empty();
+                }
+                "-------" if has_hint && old.is_empty() => {}
                 "=======" if !is_new => is_new = true,
                 ">>>>>>> REPLACE" | "+++++++ REPLACE" | ">>>>>>> UPDATED" if is_new => {
                     is_whole = true;
