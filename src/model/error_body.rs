@@ -111,7 +111,8 @@ impl ServerMessage {
 
     /// The tool among these that the error is about: by its name, or by its place.
     pub fn refused_tool<'a>(&self, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        let at = |at: usize| ["tools[", "tools.", "function_declarations["].map(|p| format!("{p}{at}"));
+        let at =
+            |at: usize| ["tools[", "tools.", "function_declarations["].map(|p| format!("{p}{at}"));
         let is_at = |index: usize| {
             let said = [self.whole.as_str(), &self.param];
             at(index).iter().any(|place| {
@@ -120,12 +121,17 @@ impl ServerMessage {
             })
         };
         let names: Vec<&str> = names.collect();
-        let named = names.iter().find(|name| self.names(name) && self.mentions(&["schema", "function", "tool"]));
+        let named = names
+            .iter()
+            .find(|name| self.names(name) && self.mentions(&["schema", "function", "tool"]));
         // Gemini has all declarations in one tool, of index 0.
         let inner = self.whole.contains("function_declarations[");
         let by_place = || {
             let mut all = names.iter().enumerate();
-            all.find(|(index, _)| is_at(*index) && !(inner && !self.whole.contains(&format!("function_declarations[{index}]"))))
+            all.find(|(index, _)| {
+                is_at(*index)
+                    && !(inner && !self.whole.contains(&format!("function_declarations[{index}]")))
+            })
         };
         named.or_else(|| by_place().map(|(_, name)| name)).copied()
     }
@@ -340,9 +346,15 @@ mod tests {
     fn the_longest_answer_and_the_tool_that_a_server_complains_of_are_read() {
         let longest = |text: &str| ServerMessage::from_body(text, None).longest_answer(32_000);
         for (text, most) in [
-            ("max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022", Some(8_192)),
+            (
+                "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022",
+                Some(8_192),
+            ),
             ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", Some(8_192)),
-            ("The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.", Some(4_096)),
+            (
+                "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.",
+                Some(4_096),
+            ),
             ("bad temperature 8192", None),
             ("max_tokens is not supported", None),
         ] {
@@ -353,7 +365,10 @@ mod tests {
             ("Invalid schema for function 'plan': array schema missing items.", Some("plan")),
             ("Invalid 'tools[1].function.name': string does not match pattern.", Some("file_read")),
             ("tools.2.custom.input_schema: JSON schema is invalid", Some("plan")),
-            ("* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties: should be non-empty", Some("file_read")),
+            (
+                "* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties: should be non-empty",
+                Some("file_read"),
+            ),
             ("tools are not supported", None),
             ("messages[1]: no content", None),
         ] {
@@ -378,7 +393,10 @@ mod tests {
             ),
             ("Input is too long for requested model.", None),
             ("model is loaded with context length of only 8192 tokens", Some(8_192)),
-            ("The input (9001 tokens) is longer than the model's context length (8192 tokens).", Some(8_192)),
+            (
+                "The input (9001 tokens) is longer than the model's context length (8192 tokens).",
+                Some(8_192),
+            ),
             ("longer than the maximum model length of 8192.", Some(8_192)),
             ("`inputs` must have less than 8192 tokens. Given: 9001", Some(8_192)),
             ("Range of input length should be [1, 8192]", Some(8_192)),

@@ -223,10 +223,16 @@ mod tests {
             format!("{:?}", error_for_status(party, status, None, &said))
         };
         for (status, said) in [
-            (400, "The decoder prompt (length 9000) is longer than the maximum model length of 8192."),
+            (
+                400,
+                "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+            ),
             (500, "the request exceeds the available context size"),
             (500, "prompt too long; exceeded max context length by 4 tokens"),
-            (422, "`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9001 `inputs` tokens"),
+            (
+                422,
+                "`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9001 `inputs` tokens",
+            ),
             (422, "Input validation error: `inputs` must have less than 8192 tokens. Given: 9001"),
             (400, "Malformed input request: expected maxLength: 8192, actual: 9001"),
             (400, "Total tokens of image and text exceed max message tokens."),
@@ -236,7 +242,10 @@ mod tests {
             (400, "length of prompt_tokens (9001) must be less than max_seq_len (8192)."),
             (400, "Messages have 9001 tokens, which exceeds the max limit of 8192 tokens."),
             (400, "Prompt length 9001 is greater than max_seq_len 8192"),
-            (400, r#"{"error":{"message":"Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 9001 tokens > 8192 maximum\"}}"}}}"#),
+            (
+                400,
+                r#"{"error":{"message":"Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 9001 tokens > 8192 maximum\"}}"}}}"#,
+            ),
         ] {
             assert!(kind(status, said).starts_with("TooLong"), "{said}: {}", kind(status, said));
         }

@@ -231,12 +231,14 @@ async fn a_busy_server_is_retried_after_the_pause_it_asks_for() {
 
 #[tokio::test]
 async fn a_pause_beyond_our_patience_ends_the_call_with_the_time_in_it() {
-    let busy = Reply::status(429).header("retry-after", "5400");
-    let server = Server::start(vec![busy, Reply::text("at last", 1)]);
-    let chunks = call(&patient(client(&server))).await;
-    assert_eq!((waits(&chunks).len(), server.requests().len()), (0, 1));
-    let said = fault(&chunks).to_string();
-    assert!(said.contains("90 minutes"), "{said}");
+    for status in [429, 503] {
+        let busy = Reply::status(status).header("retry-after", "5400");
+        let server = Server::start(vec![busy, Reply::text("at last", 1)]);
+        let chunks = call(&patient(client(&server))).await;
+        assert_eq!((waits(&chunks).len(), server.requests().len()), (0, 1));
+        let said = fault(&chunks).to_string();
+        assert!(said.contains("90 minutes") && said.contains(&status.to_string()), "{said}");
+    }
 }
 
 #[tokio::test]
@@ -313,7 +315,8 @@ async fn a_tool_whose_schema_is_refused_is_left_out_said_and_remembered() {
 
 #[tokio::test]
 async fn the_longest_answer_that_a_server_names_is_kept_to() {
-    let said = "max_tokens is too large: 50000. This model supports at most 16384 completion tokens";
+    let said =
+        "max_tokens is too large: 50000. This model supports at most 16384 completion tokens";
     let refusal = json!({ "error": { "message": said } });
     let server =
         Server::start(vec![Reply::json(400, &refusal), Reply::text("ok", 1), Reply::text("b", 1)]);
@@ -339,26 +342,20 @@ async fn a_result_that_a_server_refuses_without_a_word_is_left_out_and_the_rest_
     let model = client(&server);
     let _first: Vec<_> = model.stream(with_tools(&["exec"])).collect().await;
     let mut request = with_tools(&["exec"]);
-    let call = ToolCall {
-        id: "c".into(),
-        name: "exec".into(),
-        arguments: "{}".into(),
-        opaque: None,
-    };
+    let call =
+        ToolCall { id: "c".into(), name: "exec".into(), arguments: "{}".into(), opaque: None };
     let result = ToolResult {
         call: "c".into(),
         name: "exec".into(),
         content: "poison".into(),
         is_error: false,
     };
-    request.messages.push(Message {
-        blocks: vec![ContentBlock::ToolCall(call)],
-        ..Message::assistant("")
-    });
-    request.messages.push(Message {
-        blocks: vec![ContentBlock::ToolResult(result)],
-        ..Message::user("")
-    });
+    request
+        .messages
+        .push(Message { blocks: vec![ContentBlock::ToolCall(call)], ..Message::assistant("") });
+    request
+        .messages
+        .push(Message { blocks: vec![ContentBlock::ToolResult(result)], ..Message::user("") });
     for expected in ["ok", "next"] {
         let chunks: Vec<_> = model.stream(request.clone()).collect().await;
         assert_eq!(text(&chunks), expected, "{chunks:?}");

@@ -93,7 +93,8 @@ impl CapabilityCache {
         }
         if let Some(most) = *lock(&self.answer) {
             let request = out.to_mut();
-            request.limits.output = Some(request.limits.output.map_or(most, |known| known.min(most)));
+            request.limits.output =
+                Some(request.limits.output.map_or(most, |known| known.min(most)));
             let most = u32::try_from(most).unwrap_or(u32::MAX);
             request.params.max_tokens = request.params.max_tokens.map(|asked| asked.min(most));
         }

@@ -116,7 +116,8 @@ impl RequestFeatures {
         let refused = |part: RequestFeatures, is_sent: bool, names: &[&str]| {
             (is_sent && !self.has(part) && said.mentions(names)).then_some(part)
         };
-        let systems = request.messages.iter().filter(|message| message.role == Role::System).count();
+        let systems =
+            request.messages.iter().filter(|message| message.role == Role::System).count();
         let clashes = !request.tools.is_empty() && said.mentions(&["function tools with"]);
         let effort = self.effort(request).is_some() && said.mentions(UNSUPPORTED);
         refused(RequestFeatures::NO_USAGE, true, &["stream_options", "include_usage"])

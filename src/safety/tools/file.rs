@@ -51,10 +51,6 @@ pub const SEARCH_FIELDS: &[FieldRow] = &[
 
 pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let spot = resolve_read(input.text(PATH)?, ground, out)?;
-    if spot.path.is_dir() {
-        let closed = own_folders_below(&spot.path, ground);
-        return Ok(ToolTask::List(ListTask { spot, glob: None, depth: None, all: false, closed }));
-    }
     let (from, to) = match input.get(RANGE) {
         Some(range) => parse_range(range)
             .ok_or_else(|| InputError::from(words::RANGE_WRONG.with("found", range.to_string())))?,

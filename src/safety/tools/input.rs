@@ -83,8 +83,7 @@ pub(super) fn find_field<'a>(
 ) -> Option<(&'a str, &'a Value)> {
     let there = |(_, value): &(&'a String, &'a Value)| !value.is_null();
     let exact = names.iter().filter_map(|name| fields.get_key_value(*name)).find(there);
-    let found =
-        exact.or_else(|| fields.iter().filter(there).find(|(key, _)| is_named(key, names)));
+    let found = exact.or_else(|| fields.iter().filter(there).find(|(key, _)| is_named(key, names)));
     found.map(|(key, value)| (key.as_str(), value))
 }
 

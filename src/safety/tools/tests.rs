@@ -293,7 +293,11 @@ fn small_models_may_name_fields_their_own_way() {
         (json!({"absolute_path": "a", "offset": 2, "limit": 4}), 2, Some(5)),
         (json!({"filePath": "a", "startLine": 2, "endLine": 5}), 2, Some(5)),
         (json!({"AbsolutePath": "a", "StartLine": 2, "EndLine": 5}), 2, Some(5)),
-        (json!({"target_file": "a", "start_line_one_indexed": 2, "end_line_one_indexed_inclusive": 5}), 2, Some(5)),
+        (
+            json!({"target_file": "a", "start_line_one_indexed": 2, "end_line_one_indexed_inclusive": 5}),
+            2,
+            Some(5),
+        ),
         (json!({"path": "a", "view_range": [2, 5]}), 2, Some(5)),
         (json!({"path": "a", "view_range": [2, -1]}), 2, None),
         (json!({"path": "a"}), 1, None),
@@ -319,7 +323,8 @@ fn what_other_agents_ask_for_by_other_fields_is_not_left_out() {
     let verdict = table.assess("file.search", json!({ "query": "x", "include_pattern": "*.py" }));
     let Some(ToolTask::Search(search)) = &verdict.assessment().task else { panic!("searches") };
     assert_eq!(search.glob.as_deref(), Some("*.py"));
-    let questions = json!({ "questions": [{ "question": "Which?", "options": [{ "label": "A" }] }] });
+    let questions =
+        json!({ "questions": [{ "question": "Which?", "options": [{ "label": "A" }] }] });
     let verdict = table.assess("ask", questions);
     let Some(ToolTask::Ask(ask)) = &verdict.assessment().task else { panic!("asks") };
     assert_eq!((ask.text.as_str(), ask.choices.as_slice()), ("Which?", &["A".to_owned()][..]));

@@ -150,7 +150,8 @@ fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, Localize
 
 /// A call in the wire format's own way: the arguments are the tool's input.
 pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedText> {
-    let is_empty = |args: &Value| args.is_null() || is_unsaid(args) || *args == Value::Array(Vec::new());
+    let is_empty =
+        |args: &Value| args.is_null() || is_unsaid(args) || *args == Value::Array(Vec::new());
     let program = input.get("program").and_then(Value::as_str).unwrap_or_default().trim();
     let is_line = program.contains(char::is_whitespace) && input.get("args").is_none_or(is_empty);
     if name == EXEC && is_line {

@@ -80,9 +80,11 @@ fn written_form(text: &str) -> Option<(String, Vec<TextCall>)> {
 /// Calls in JSON or Python between marks of whatever name, from the beginning of a line to the end:
 /// `<TOOLCALL>[…]</TOOLCALL>`, `<|tool_call|>[…]`.
 fn between_marks(text: &str) -> Option<(String, Vec<TextCall>)> {
-    let is_mark = |mark: &str| !mark.contains(char::is_whitespace) && !mark.contains(['=', '"', '{']);
+    let is_mark =
+        |mark: &str| !mark.contains(char::is_whitespace) && !mark.contains(['=', '"', '{']);
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
-    let at = starts.into_iter().find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with('<')))?;
+    let at =
+        starts.into_iter().find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with('<')))?;
     let (words, mut body) = text.split_at_checked(at)?;
     if is_example(words) {
         return None;
@@ -144,7 +146,9 @@ fn json_calls(text: &str) -> Option<Vec<TextCall>> {
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match values.next()?.ok()? {
-            Value::Array(list) => calls.extend(list.iter().map(json_call).collect::<Option<Vec<_>>>()?),
+            Value::Array(list) => {
+                calls.extend(list.iter().map(json_call).collect::<Option<Vec<_>>>()?)
+            }
             one => calls.push(json_call(&one)?),
         }
         rest = rest.get(values.byte_offset()..)?;
