@@ -171,7 +171,7 @@ impl HttpModel {
             return Some(Vec::new());
         }
         let tool = self.capabilities.refuse_tool(sent, said);
-        let is_clear = matches!(step, Some(Downgrade::NoTools));
+        let is_clear = matches!(step, Some(Downgrade::NoTools)) && !said.text.is_empty();
         let what = match tool {
             Some(tool) => format!("`{tool}`"),
             None if !is_clear && self.capabilities.refuse_results(sent) => "`tool_result`".into(),
@@ -196,7 +196,8 @@ impl HttpModel {
     async fn open(self, mut request: Request) -> Result<Chunks, ModelError> {
         mend_calls(&mut request.messages);
         let (response, notices) = self.send_with_downgrades(&request).await?;
-        let (this, sent) = (self.clone(), request.estimate_tokens());
+        let this = self.clone();
+        let sent = request.estimate_tokens();
         let chunks = self.read(&request, response).await?;
         let chunks = chunks.inspect_err(move |error| {
             if let ModelError::TooLong { said, .. } = error {
@@ -285,9 +286,13 @@ impl Model for HttpModel {
 
 /// The longest answer that a request asks for, under the name of its format.
 fn asked_answer(body: &Value) -> Option<u64> {
-    let fields = ["/max_tokens", "/max_completion_tokens", "/max_output_tokens"];
-    let mut all = fields.iter().chain(&["/generationConfig/maxOutputTokens"]);
-    all.find_map(|field| body.pointer(field)?.as_u64())
+    let fields = [
+        "/max_tokens",
+        "/max_completion_tokens",
+        "/max_output_tokens",
+        "/generationConfig/maxOutputTokens",
+    ];
+    fields.iter().find_map(|field| body.pointer(field)?.as_u64())
 }
 
 /// The answer of a server that sends one JSON body.

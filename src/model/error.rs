@@ -333,13 +333,8 @@ impl Localize for ModelError {
             ModelError::Rejected { url, status, said } => {
                 with_server_text(with_url(words::REJECTED, url).with("status", *status), said)
             }
-            ModelError::Busy { url, said, after } => busy_until(url, 429, said, *after)
-                .unwrap_or_else(|| server_error(words::BUSY, url, said)),
-            ModelError::Faulty { url, status, said, after } => {
-                let faulty = || with_url(words::FAULTY, url).with("status", *status);
-                busy_until(url, *status, said, *after)
-                    .unwrap_or_else(|| with_server_text(faulty(), said))
-            }
+            ModelError::Busy { url, said, after } => busy(url, 429, said, *after),
+            ModelError::Faulty { url, status, said, after } => busy(url, *status, said, *after),
             ModelError::Redirected { url, to } => {
                 with_url(words::REDIRECTED, url).with("to", to.as_str())
             }
@@ -379,15 +374,13 @@ fn unreachable(url: &str, why: &ConnectError) -> LocalizedText {
 }
 
 /// A pause of more than a minute is part of the message.
-fn busy_until(
-    url: &str,
-    status: u16,
-    said: &str,
-    after: Option<Duration>,
-) -> Option<LocalizedText> {
-    let seconds = after.map(|after| after.as_secs()).filter(|seconds| *seconds > 60)?;
-    let say = with_url(words::BUSY_UNTIL, url).with("status", status);
-    Some(with_server_text(say.with("minutes", seconds.div_ceil(60)), said))
+fn busy(url: &str, status: u16, said: &str, after: Option<Duration>) -> LocalizedText {
+    let say = match after.map(|after| after.as_secs()).filter(|seconds| *seconds > 60) {
+        Some(seconds) => with_url(words::BUSY_UNTIL, url).with("minutes", seconds.div_ceil(60)),
+        None if status == 429 => return server_error(words::BUSY, url, said),
+        None => with_url(words::FAULTY, url),
+    };
+    with_server_text(say.with("status", status), said)
 }
 
 fn unlisted(url: &str, model: &str, near: &[String]) -> LocalizedText {

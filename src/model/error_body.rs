@@ -111,29 +111,25 @@ impl ServerMessage {
 
     /// The tool among these that the error is about: by its name, or by its place.
     pub fn refused_tool<'a>(&self, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        let at =
-            |at: usize| ["tools[", "tools.", "function_declarations["].map(|p| format!("{p}{at}"));
-        let is_at = |index: usize| {
-            let said = [self.whole.as_str(), &self.param];
-            at(index).iter().any(|place| {
-                let behind = said.iter().filter_map(|text| Some(text.split_once(place)?.1));
-                behind.into_iter().any(|rest| rest.starts_with([']', '.', ' ', ':']))
-            })
-        };
         let names: Vec<&str> = names.collect();
-        let named = names
-            .iter()
-            .find(|name| self.names(name) && self.mentions(&["schema", "function", "tool"]));
-        // Gemini has all declarations in one tool, of index 0.
-        let inner = self.whole.contains("function_declarations[");
-        let by_place = || {
-            let mut all = names.iter().enumerate();
-            all.find(|(index, _)| {
-                is_at(*index)
-                    && !(inner && !self.whole.contains(&format!("function_declarations[{index}]")))
+        let is_of_tools = self.mentions(&["schema", "parameters", "properties"]);
+        let named = names.iter().find(|name| is_of_tools && self.names(name));
+        let by_place =
+            || (0..names.len()).find(|at| self.names_place(*at)).and_then(|at| names.get(at));
+        named.or_else(by_place).copied()
+    }
+
+    /// Whether the error is about the tool at this place. Gemini has all declarations in one tool.
+    fn names_place(&self, at: usize) -> bool {
+        let is_inner = self.whole.contains("function_declarations[");
+        let before = if is_inner { &["function_declarations["][..] } else { &["tools[", "tools."] };
+        before.iter().any(|before| {
+            let place = format!("{before}{at}");
+            let mut behind = [self.whole.as_str(), &self.param].into_iter();
+            behind.any(|text| {
+                text.split_once(&place).is_some_and(|(_, rest)| rest.starts_with([']', '.']))
             })
-        };
-        named.or_else(|| by_place().map(|(_, name)| name)).copied()
+        })
     }
 }
 

@@ -74,7 +74,8 @@ impl CapabilityCache {
     /// The request as it is sent: without what the server refused.
     pub fn fit<'a>(&self, request: &'a Request, features: RequestFeatures) -> Cow<'a, Request> {
         let mut out = features.trim(request);
-        let (images, results) = (lock(&self.images), lock(&self.results));
+        let images = lock(&self.images);
+        let results = lock(&self.results);
         let is_refused = |image: &Image| images.refused.contains(&hash(&image.data));
         if all_results(request).any(|result| results.refused.contains(&hash(&result.content))) {
             let blocks = out.to_mut().messages.iter_mut().flat_map(|message| &mut message.blocks);

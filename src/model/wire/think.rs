@@ -19,6 +19,11 @@ const TAGS: &[(&str, &str)] = &[
     ("<|channel|>analysis<|message|>", "<|end|>"),
 ];
 
+/// Whether a text begins so, in capitals or not.
+fn begins_with(text: &str, begin: &str) -> bool {
+    text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin))
+}
+
 /// Where in the answer the text is.
 #[derive(Debug, Default)]
 enum Place {
@@ -71,14 +76,11 @@ impl ThoughtFilter {
                 }
                 Place::Begin | Place::After => {
                     let text = self.held.trim_start_matches('\u{feff}').trim_start();
-                    let begin = |open: &str| text.get(..open.len().min(text.len()));
-                    let begun = TAGS.iter().find(|(open, _)| {
-                        begin(open).is_some_and(|begin| begin.eq_ignore_ascii_case(open))
-                    });
+                    let begun = TAGS.iter().find(|(open, _)| begins_with(text, open));
                     if let Some((open, close)) = begun {
                         self.held = text.get(open.len()..).unwrap_or_default().to_owned();
                         self.place = Place::Thought(close);
-                    } else if TAGS.iter().any(|(open, _)| open.starts_with(text)) {
+                    } else if TAGS.iter().any(|(open, _)| begins_with(open, text)) {
                         return;
                     } else {
                         if matches!(self.place, Place::After) {

@@ -157,6 +157,10 @@ fn is_search(line: &str) -> bool {
     matches!(bare, "<<<<<<< SEARCH" | "------- SEARCH" | "<<<<<<< ORIGINAL")
 }
 
+fn is_hint(line: &str) -> bool {
+    line.starts_with(":start_line:") || line.starts_with(":end_line:")
+}
+
 /// `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`.
 fn parse_blocks(text: &str, path: Option<&str>) -> Files {
     let mut edits = Vec::new();
@@ -171,9 +175,7 @@ fn parse_blocks(text: &str, path: Option<&str>) -> Files {
         for line in lines.by_ref() {
             match line.trim_end() {
                 // The lines where it is, as some agents write them before the text.
-                hint if hint.starts_with(":start_line:") || hint.starts_with(":end_line:") => {
-                    has_hint = old.is_empty();
-                }
+                hint if old.is_empty() && !is_new && is_hint(hint) => has_hint = true,
                 "-------" if has_hint && old.is_empty() => {}
                 "=======" if !is_new => is_new = true,
                 ">>>>>>> REPLACE" | "+++++++ REPLACE" | ">>>>>>> UPDATED" if is_new => {

@@ -82,9 +82,9 @@ fn written_form(text: &str) -> Option<(String, Vec<TextCall>)> {
 fn between_marks(text: &str) -> Option<(String, Vec<TextCall>)> {
     let is_mark =
         |mark: &str| !mark.contains(char::is_whitespace) && !mark.contains(['=', '"', '{']);
-    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
-    let at =
-        starts.into_iter().find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with('<')))?;
+    let lines = text.match_indices('\n').map(|(at, _)| at + 1);
+    let mut lines = std::iter::once(0).chain(lines);
+    let at = lines.find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with('<')))?;
     let (words, mut body) = text.split_at_checked(at)?;
     if is_example(words) {
         return None;
@@ -142,7 +142,8 @@ fn is_wrapping(text: &str) -> bool {
 
 /// Calls in JSON: one, a list of them, or one after the other.
 fn json_calls(text: &str) -> Option<Vec<TextCall>> {
-    let (mut calls, mut rest) = (Vec::new(), text.trim());
+    let mut calls = Vec::new();
+    let mut rest = text.trim();
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match values.next()?.ok()? {
