@@ -93,7 +93,7 @@ impl ModelReply {
 }
 
 impl ModelReply {
-    /// A thought whose beginning stands in the template of the model, so that only its end arrives.
+    /// A thought that the template of the model begins, so that only its end arrives.
     fn split_thought(&mut self) {
         const END: &str = "</think>";
         let Some(ContentBlock::Text(text)) = self.blocks.first_mut() else { return };

@@ -180,10 +180,7 @@ fn a_server_without_tools_is_recognised_and_a_mistake_in_a_call_is_not() {
 #[test]
 fn a_server_that_cannot_be_told_how_much_to_think_is_not_told() {
     let request = Request { effort: Some(Effort::High), ..request() };
-    let said = ServerMessage {
-        text: "\"llama3\" does not support thinking".into(),
-        ..ServerMessage::default()
-    };
+    let said = ServerMessage::from_body("\"llama3\" does not support thinking", None);
     let step = RequestFeatures::default().step_down(&request, 400, &said);
     assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_EFFORT)));
     assert!(body("m", &request, RequestFeatures::NO_EFFORT).get("reasoning_effort").is_none());
