@@ -14,8 +14,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::Response;
+use serde_json::Value;
 
-use super::error_body::ServerMessage;
+use super::error_body::{ServerMessage, named_window};
 use super::http::{self, Endpoint, Server};
 use super::sse::{self, EVENT_CAP, SseError, SseEvent};
 use super::wire::Api;
@@ -126,9 +127,16 @@ impl HttpModel {
             let status = response.status().as_u16();
             let (error, said) = self.server.refusal(response, &self.model).await;
             if matches!(error, ModelError::TooLong { .. }) {
-                self.learn_window(&said, &sent);
+                self.learn_window(said.window, sent.estimate_tokens());
             }
-            features = match features.step_down(&sent, status, &said).ok_or(error)? {
+            let step = features.step_down(&sent, status, &said);
+            if matches!(error, ModelError::Rejected { .. })
+                && let Some(say) = self.take_out(&sent, &body, &said, step)
+            {
+                notices.extend(say);
+                continue;
+            }
+            features = match step.ok_or(error)? {
                 Downgrade::NoImages => {
                     self.capabilities.refuse_images(&sent);
                     notices = vec![words::IMAGES_LEFT_OUT.into()];
@@ -147,9 +155,35 @@ impl HttpModel {
         }
     }
 
-    /// A request was too long: what the server says of its window, or less than was sent.
-    fn learn_window(&self, said: &ServerMessage, sent: &Request) {
-        let window = said.window.unwrap_or_else(|| sent.estimate_tokens() / 4 * 3);
+    /// Takes out what a server complains of beside the optional parts: an answer that is too long, a
+    /// tool, or, where it names nothing, the results that are new. Returns what the user should know.
+    fn take_out(
+        &self,
+        sent: &Request,
+        body: &Value,
+        said: &ServerMessage,
+        step: Option<Downgrade>,
+    ) -> Option<Vec<LocalizedText>> {
+        if matches!(step, Some(Downgrade::Named(_) | Downgrade::NoImages)) {
+            return None;
+        }
+        if self.capabilities.shorten_answer(asked_answer(body), said) {
+            return Some(Vec::new());
+        }
+        let tool = self.capabilities.refuse_tool(sent, said);
+        let is_clear = matches!(step, Some(Downgrade::NoTools)) && !said.text.is_empty();
+        let what = match tool {
+            Some(tool) => format!("`{tool}`"),
+            None if !is_clear && self.capabilities.refuse_results(sent) => "`tool_result`".into(),
+            None => return None,
+        };
+        Some(vec![words::LEFT_OUT.with("what", what)])
+    }
+
+    /// A request of so many tokens was too long: what the server says of its window, or less than
+    /// was sent.
+    fn learn_window(&self, said: Option<u64>, sent: u64) {
+        let window = said.unwrap_or(sent / 4 * 3);
         let known = self.window.load(Ordering::Relaxed);
         let smallest = if known == 0 { window } else { window.min(known) };
         self.window.store(smallest, Ordering::Relaxed);
@@ -162,7 +196,14 @@ impl HttpModel {
     async fn open(self, mut request: Request) -> Result<Chunks, ModelError> {
         mend_calls(&mut request.messages);
         let (response, notices) = self.send_with_downgrades(&request).await?;
+        let this = self.clone();
+        let sent = request.estimate_tokens();
         let chunks = self.read(&request, response).await?;
+        let chunks = chunks.inspect_err(move |error| {
+            if let ModelError::TooLong { said, .. } = error {
+                this.learn_window(named_window(said), sent);
+            }
+        });
         let notices = notices.into_iter().map(|notice| Ok(Chunk::Notice(notice)));
         Ok(stream::iter(notices).chain(chunks).boxed())
     }
@@ -241,6 +282,17 @@ impl Model for HttpModel {
     fn stream(&self, request: Request) -> Chunks {
         stream::once(self.clone().open(request)).try_flatten().boxed()
     }
+}
+
+/// The longest answer that a request asks for, under the name of its format.
+fn asked_answer(body: &Value) -> Option<u64> {
+    let fields = [
+        "/max_tokens",
+        "/max_completion_tokens",
+        "/max_output_tokens",
+        "/generationConfig/maxOutputTokens",
+    ];
+    fields.iter().find_map(|field| body.pointer(field)?.as_u64())
 }
 
 /// The answer of a server that sends one JSON body.

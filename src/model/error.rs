@@ -333,10 +333,8 @@ impl Localize for ModelError {
             ModelError::Rejected { url, status, said } => {
                 with_server_text(with_url(words::REJECTED, url).with("status", *status), said)
             }
-            ModelError::Busy { url, said, after } => busy(url, said, *after),
-            ModelError::Faulty { url, status, said, after: _ } => {
-                with_server_text(with_url(words::FAULTY, url).with("status", *status), said)
-            }
+            ModelError::Busy { url, said, after } => busy(url, 429, said, *after),
+            ModelError::Faulty { url, status, said, after } => busy(url, *status, said, *after),
             ModelError::Redirected { url, to } => {
                 with_url(words::REDIRECTED, url).with("to", to.as_str())
             }
@@ -376,14 +374,13 @@ fn unreachable(url: &str, why: &ConnectError) -> LocalizedText {
 }
 
 /// A pause of more than a minute is part of the message.
-fn busy(url: &str, said: &str, after: Option<Duration>) -> LocalizedText {
-    match after.map(|after| after.as_secs()).filter(|seconds| *seconds > 60) {
-        Some(seconds) => {
-            let say = with_url(words::BUSY_UNTIL, url).with("minutes", seconds.div_ceil(60));
-            with_server_text(say, said)
-        }
-        None => server_error(words::BUSY, url, said),
-    }
+fn busy(url: &str, status: u16, said: &str, after: Option<Duration>) -> LocalizedText {
+    let say = match after.map(|after| after.as_secs()).filter(|seconds| *seconds > 60) {
+        Some(seconds) => with_url(words::BUSY_UNTIL, url).with("minutes", seconds.div_ceil(60)),
+        None if status == 429 => return server_error(words::BUSY, url, said),
+        None => with_url(words::FAULTY, url),
+    };
+    with_server_text(say.with("status", status), said)
 }
 
 fn unlisted(url: &str, model: &str, near: &[String]) -> LocalizedText {

@@ -12,6 +12,9 @@ use avocet_safety::redact::Redactor;
 /// Longest message that is kept, in characters.
 const MOST: usize = 300;
 
+/// Longest message that is looked at, in bytes.
+const MOST_READ: usize = 16 * 1024;
+
 /// Shorter keys are not masked: that would blank out ordinary words.
 const SHORTEST_KEY: usize = 6;
 
@@ -20,6 +23,8 @@ const SHORTEST_KEY: usize = 6;
 pub(super) struct ServerMessage {
     /// For display; empty if there are none.
     pub text: String,
+    /// All of them, as far as they are looked at.
+    whole: String,
     /// `code` and `type` of the error, joined by a space, in lower case.
     pub code: String,
     /// The status inside the error, if there is one.
@@ -42,6 +47,7 @@ impl ServerMessage {
                 pause: asked_pause(body),
                 window: named_window(body),
                 text: clean(body, key),
+                whole: beginning(body),
                 ..ServerMessage::default()
             },
         }
@@ -51,6 +57,12 @@ impl ServerMessage {
     pub fn from_value(value: &Value, key: Option<&str>) -> ServerMessage {
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        // A router passes on what the server behind it said.
+        let raw = error.pointer("/metadata/raw").and_then(Value::as_str).unwrap_or_default();
+        let inner = ServerMessage::from_body(raw, key);
+        if !inner.text.is_empty() {
+            return ServerMessage { status: inner.status.or_else(|| inner_status(error)), ..inner };
+        }
         let text = match error {
             Value::String(text) => text.clone(),
             _ => ["message", "detail", "msg", "error", "title"]
@@ -69,6 +81,7 @@ impl ServerMessage {
             pause: delay.and_then(pause_of).or_else(|| asked_pause(&text)),
             window: named_window(&error.to_string()),
             text: clean(&text, key),
+            whole: beginning(&text),
             code: words.join(" "),
             status: inner_status(error),
             param: error.get("param").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -77,15 +90,65 @@ impl ServerMessage {
 
     /// True if the error is about the field of this name.
     pub fn names(&self, field: &str) -> bool {
-        let quoted = |quote: char| self.text.contains(&format!("{quote}{field}{quote}"));
+        let quoted = |quote: char| self.whole.contains(&format!("{quote}{field}{quote}"));
         self.param == field || ['\'', '`', '"'].into_iter().any(quoted)
     }
 
     /// True if the text or the code contains one of these, in lower case.
     pub fn mentions(&self, any: &[&str]) -> bool {
-        let text = self.text.to_lowercase();
+        let text = self.whole.to_lowercase();
         any.iter().any(|word| text.contains(word) || self.code.contains(word))
     }
+
+    /// The longest answer that the server allows, where it complains that one of `asked` tokens is
+    /// too long.
+    pub fn longest_answer(&self, asked: u64) -> Option<u64> {
+        let numbers = self.whole.split(|c: char| !c.is_ascii_digit());
+        let smaller = numbers.filter_map(|number| number.parse::<u64>().ok());
+        let smaller = smaller.filter(|number| (SHORTEST..asked).contains(number));
+        smaller.max().filter(|_| self.mentions(ANSWER_LIMITS))
+    }
+
+    /// The tool among these that the error is about: by its name, or by its place.
+    pub fn refused_tool<'a>(&self, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+        let names: Vec<&str> = names.collect();
+        let is_of_tools = self.mentions(&["schema", "parameters", "properties"]);
+        let named = names.iter().find(|name| is_of_tools && self.names(name));
+        let by_place =
+            || (0..names.len()).find(|at| self.names_place(*at)).and_then(|at| names.get(at));
+        named.or_else(by_place).copied()
+    }
+
+    /// Whether the error is about the tool at this place. Gemini has all declarations in one tool.
+    fn names_place(&self, at: usize) -> bool {
+        let is_inner = self.whole.contains("function_declarations[");
+        let before = if is_inner { &["function_declarations["][..] } else { &["tools[", "tools."] };
+        before.iter().any(|before| {
+            let place = format!("{before}{at}");
+            let mut behind = [self.whole.as_str(), &self.param].into_iter();
+            behind.any(|text| {
+                text.split_once(&place).is_some_and(|(_, rest)| rest.starts_with([']', '.']))
+            })
+        })
+    }
+}
+
+/// No model answers in fewer tokens.
+const SHORTEST: u64 = 256;
+
+/// How servers name the longest answer.
+const ANSWER_LIMITS: &[&str] = &[
+    "max_tokens",
+    "max_output_tokens",
+    "max_completion_tokens",
+    "maxoutputtokens",
+    "maximum tokens",
+    "output tokens",
+    "completion tokens",
+];
+
+fn beginning(text: &str) -> String {
+    text.split_at(text.floor_char_boundary(MOST_READ)).0.to_owned()
 }
 
 /// Removes control characters, line breaks and the key from foreign text, and cuts it.
@@ -162,13 +225,14 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
 }
 
 /// The number of tokens that a server says its context has.
-fn named_window(text: &str) -> Option<u64> {
+pub(super) fn named_window(text: &str) -> Option<u64> {
     let text = text.to_lowercase().replace(',', "");
     let number = |name: &&str| {
         let (_, rest) = text.split_once(*name)?;
-        let at = rest.find(|c: char| c.is_ascii_digit()).filter(|at| *at < 20)?;
-        let digits: String = rest.get(at..)?.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse::<u64>().ok().filter(|tokens| *tokens >= 256)
+        let near = rest.split_at(rest.floor_char_boundary(32)).0;
+        let numbers = near.split(|c: char| !c.is_ascii_digit());
+        let mut numbers = numbers.filter_map(|number| number.parse::<u64>().ok());
+        numbers.find(|tokens| *tokens >= SHORTEST)
     };
     WINDOWS.iter().find_map(number)
 }
@@ -177,6 +241,17 @@ fn named_window(text: &str) -> Option<u64> {
 const WINDOWS: &[&str] = &[
     "context length is",
     "context length of",
+    "context length (",
+    "context length:",
+    "maximum model length of",
+    "max_seq_len",
+    "must have less than",
+    "range of input length",
+    "only supports up to",
+    "the max limit of",
+    "the maximum length",
+    "while limit is",
+    "cannot exceed",
     "context window of",
     "context window is",
     "context size",
@@ -264,6 +339,41 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_answer_and_the_tool_that_a_server_complains_of_are_read() {
+        let longest = |text: &str| ServerMessage::from_body(text, None).longest_answer(32_000);
+        for (text, most) in [
+            (
+                "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022",
+                Some(8_192),
+            ),
+            ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", Some(8_192)),
+            (
+                "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.",
+                Some(4_096),
+            ),
+            ("bad temperature 8192", None),
+            ("max_tokens is not supported", None),
+        ] {
+            assert_eq!(longest(text), most, "{text}");
+        }
+        let tools = ["exec", "file_read", "plan"];
+        for (text, tool) in [
+            ("Invalid schema for function 'plan': array schema missing items.", Some("plan")),
+            ("Invalid 'tools[1].function.name': string does not match pattern.", Some("file_read")),
+            ("tools.2.custom.input_schema: JSON schema is invalid", Some("plan")),
+            (
+                "* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties: should be non-empty",
+                Some("file_read"),
+            ),
+            ("tools are not supported", None),
+            ("messages[1]: no content", None),
+        ] {
+            let said = ServerMessage::from_body(text, None);
+            assert_eq!(said.refused_tool(tools.into_iter()), tool, "{text}");
+        }
+    }
+
+    #[test]
     fn the_window_is_read_in_the_words_of_each_vendor() {
         for (text, window) in [
             (
@@ -278,6 +388,16 @@ mod tests {
                 Some(1_048_576),
             ),
             ("Input is too long for requested model.", None),
+            ("model is loaded with context length of only 8192 tokens", Some(8_192)),
+            (
+                "The input (9001 tokens) is longer than the model's context length (8192 tokens).",
+                Some(8_192),
+            ),
+            ("longer than the maximum model length of 8192.", Some(8_192)),
+            ("`inputs` must have less than 8192 tokens. Given: 9001", Some(8_192)),
+            ("Range of input length should be [1, 8192]", Some(8_192)),
+            ("must be less than max_seq_len (8192).", Some(8_192)),
+            ("Current length is 9001 while limit is 8192", Some(8_192)),
         ] {
             assert_eq!(named_window(text), window, "{text}");
         }

@@ -82,13 +82,32 @@ impl ModelReply {
             Chunk::Call(call) => self.blocks.push(ContentBlock::ToolCall(call)),
             Chunk::Gap => self.gaps += 1,
             Chunk::Usage(usage) => self.usage = usage,
-            Chunk::Finished(cut) => self.cut = cut,
+            Chunk::Finished(cut) => {
+                self.cut = cut;
+                self.split_thought();
+            }
             Chunk::Restart => *self = ModelReply::default(),
             Chunk::Retrying { .. }
             | Chunk::Notice(_)
             | Chunk::Paused
             | Chunk::CallProgress { .. } => {}
         }
+    }
+}
+
+impl ModelReply {
+    /// A thought that the template of the model begins, so that only its end arrives.
+    fn split_thought(&mut self) {
+        const END: &str = "</think>";
+        let Some(ContentBlock::Text(text)) = self.blocks.first_mut() else { return };
+        let Some((thought, answer)) = text.text.split_once(END) else { return };
+        let is_quoted = thought.ends_with(['`', '"', '\'']) || thought.contains("<think>");
+        if is_quoted || !answer.is_empty() && !answer.starts_with(char::is_whitespace) {
+            return;
+        }
+        let thought = TextBlock { text: thought.trim_end().to_owned(), opaque: None };
+        text.text = answer.trim_start().to_owned();
+        self.blocks.insert(0, ContentBlock::Reasoning(thought));
     }
 }
 
@@ -113,6 +132,22 @@ mod tests {
     fn reasoning(text: &str, data: &str) -> ContentBlock {
         let opaque = (!data.is_empty()).then(|| Box::new(opaque(data)));
         ContentBlock::Reasoning(TextBlock { text: text.into(), opaque })
+    }
+
+    #[test]
+    fn a_thought_of_which_only_the_end_arrives_is_no_part_of_the_answer() {
+        for (answer, thought, text) in [
+            ("I look.\n</think>\n\nYes.", "I look.", "Yes."),
+            ("I look.</think>", "I look.", ""),
+            ("Write `</think>` there.", "", "Write `</think>` there."),
+            ("a</think>b", "", "a</think>b"),
+            ("See <think>x</think> there", "", "See <think>x</think> there"),
+        ] {
+            let mut reply = ModelReply::default();
+            reply.push(Chunk::Text(answer.into()));
+            reply.push(Chunk::Finished(None));
+            assert_eq!((reply.reasoning().as_str(), reply.text().as_str()), (thought, text));
+        }
     }
 
     #[test]

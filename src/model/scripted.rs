@@ -200,8 +200,7 @@ fn last_item(how: &Directive, file: &str) -> Item {
 }
 
 fn status_error(status: u16, how: &Directive, file: &str) -> ModelError {
-    let said =
-        ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
+    let said = ServerMessage::from_body(how.error.as_deref().unwrap_or_default(), None);
     let party = ErrorContext {
         url: file,
         model: "scripted",

@@ -42,6 +42,7 @@ pub(super) fn error_for_status(
         404 => ModelError::NoEndpoint { url, said: text },
         429 if after.is_none() && is_unpaid(said) => ModelError::Unpaid { url, said: text },
         429 => ModelError::Busy { url, after: after.or(said.pause), said: text },
+        500 if is_too_long(said) => ModelError::TooLong { model, said: text },
         503 if party.is_near && said.mentions(LOADING) => ModelError::Loading { url, said: text },
         408 | 409 | 425 | 500.. => ModelError::Faulty { url, status, after, said: text },
         400..=499 => rejected(party, status, said),
@@ -53,8 +54,10 @@ fn rejected(party: ErrorContext<'_>, status: u16, said: &ServerMessage) -> Model
     let url = party.url.to_owned();
     let model = party.model.to_owned();
     let text = said.text.clone();
-    if status == 413 || said.mentions(TOO_LONG) {
+    if status == 413 || is_too_long(said) {
         ModelError::TooLong { model, said: text }
+    } else if is_unpaid(said) {
+        ModelError::Unpaid { url, said: text }
     } else if said.mentions(NO_MODEL) {
         ModelError::NoModel { url, model, said: text }
     } else if said.mentions(&["invalid_api_key", "api key not valid", "incorrect api key"]) {
@@ -66,9 +69,59 @@ fn rejected(party: ErrorContext<'_>, status: u16, said: &ServerMessage) -> Model
 
 /// An account without money; some call a limit that passes by the same words, and say when.
 fn is_unpaid(said: &ServerMessage) -> bool {
-    let words = ["insufficient_quota", "credit balance", "exceeded your current", "spend_limit"];
-    said.mentions(&words) && said.pause.is_none()
+    said.mentions(UNPAID) && said.pause.is_none()
 }
+
+const UNPAID: &[&str] = &[
+    "insufficient_quota",
+    "insufficient balance",
+    "credit balance",
+    "exceeded your current",
+    "exceeded_current",
+    "spend_limit",
+    "arrearage",
+    "account is suspended",
+    "余额不足",
+    "欠费",
+];
+
+/// Whether the server says that the messages do not fit: in words of its own, or that what is sent
+/// to a model is too long.
+fn is_too_long(said: &ServerMessage) -> bool {
+    let is_of_messages = said.mentions(SENT) && !said.mentions(OTHER_LENGTHS);
+    said.mentions(TOO_LONG) || is_of_messages && said.mentions(EXCESS)
+}
+
+/// How servers name what is sent to a model.
+const SENT: &[&str] = &[
+    "prompt",
+    "context",
+    "input length",
+    "input tokens",
+    "`inputs`",
+    "messages have",
+    "max_seq_len",
+    "max_model_len",
+    "输入长度",
+];
+
+/// How they say that something is too long.
+const EXCESS: &[&str] = &[
+    "too long",
+    "too large",
+    "exceed",
+    "longer than",
+    "greater than",
+    "less than",
+    "must be <=",
+    "overflow",
+    "超长",
+    "超过",
+];
+
+/// What else may be too long.
+const OTHER_LENGTHS: &[&str] =
+    &["string too long", "image", "per minute", "rate limit", "quota", "output tokens", "deadline"];
 
 /// How servers say that the model is not ready yet.
 const LOADING: &[&str] =
@@ -81,7 +134,6 @@ const TOO_LONG: &[&str] = &[
     "context window",
     "context size",
     "maximum context",
-    "prompt is too long",
     "too many tokens",
     "input token count",
     "maximum prompt length",
@@ -90,12 +142,11 @@ const TOO_LONG: &[&str] = &[
     "exceeded model token limit",
     "input is too long",
     "exceed_context_size",
-    "input length exceeds",
-    "exceed context limit",
+    "exceed max message tokens",
     "exceeds max length",
+    "expected maxlength",
     "range of input length",
     "contextwindowexceeded",
-    "inputs tokens + max_new_tokens must be <=",
 ];
 
 /// How servers say with a 400 that they do not have the model.
@@ -117,7 +168,7 @@ const PASSING: &[&str] = &[
 /// An error inside a response that began successfully.
 pub(super) fn reported_error(party: ErrorContext<'_>, said: ServerMessage) -> ModelError {
     let url = party.url.to_owned();
-    if said.mentions(TOO_LONG) {
+    if is_too_long(&said) {
         return ModelError::TooLong { model: party.model.to_owned(), said: said.text };
     }
     if is_unpaid(&said) {
@@ -160,6 +211,59 @@ mod tests {
                 error_for_status(party, status, None, &ServerMessage::from_body(body, None))
             );
             assert!(error.starts_with(expected), "{status} {body}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_told_from_what_is_too_much() {
+        let party =
+            ErrorContext { url: "u", model: "m", key_name: "K", has_key: true, is_near: true };
+        let kind = |status: u16, said: &str| {
+            let said = ServerMessage::from_body(said, None);
+            format!("{:?}", error_for_status(party, status, None, &said))
+        };
+        for (status, said) in [
+            (
+                400,
+                "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+            ),
+            (500, "the request exceeds the available context size"),
+            (500, "prompt too long; exceeded max context length by 4 tokens"),
+            (
+                422,
+                "`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9001 `inputs` tokens",
+            ),
+            (422, "Input validation error: `inputs` must have less than 8192 tokens. Given: 9001"),
+            (400, "Malformed input request: expected maxLength: 8192, actual: 9001"),
+            (400, "Total tokens of image and text exceed max message tokens."),
+            (400, "Prompt 超长"),
+            (400, "输入长度超过模型限制"),
+            (400, "Input length 9001 exceeds the maximum length 8192"),
+            (400, "length of prompt_tokens (9001) must be less than max_seq_len (8192)."),
+            (400, "Messages have 9001 tokens, which exceeds the max limit of 8192 tokens."),
+            (400, "Prompt length 9001 is greater than max_seq_len 8192"),
+            (
+                400,
+                r#"{"error":{"message":"Provider returned error","metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 9001 tokens > 8192 maximum\"}}"}}}"#,
+            ),
+        ] {
+            assert!(kind(status, said).starts_with("TooLong"), "{said}: {}", kind(status, said));
+        }
+        let far_behind = format!("{} This exceeds the context length.", "x".repeat(400));
+        assert!(kind(400, &far_behind).starts_with("TooLong"));
+        for said in [
+            "Invalid 'input[3].id': string too long. Expected a string with maximum length 64.",
+            "image exceeds 5 MB maximum",
+            "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens",
+        ] {
+            assert!(kind(400, said).starts_with("Rejected"), "{said}: {}", kind(400, said));
+        }
+        for (status, said) in [
+            (400, "Your credit balance is too low to access the Anthropic API."),
+            (400, r#"{"error":{"code":"Arrearage","message":"Access denied"}}"#),
+            (429, r#"{"error":{"code":"1113","message":"余额不足或无可用资源包,请充值。"}}"#),
+        ] {
+            assert!(kind(status, said).starts_with("Unpaid"), "{said}: {}", kind(status, said));
         }
     }
 

@@ -10,7 +10,9 @@ use avocet::model::{
     Chunk, ConnectError, Endpoint, HttpModel, Local, Model, ModelError, Request, Retry,
     RetryPolicy, Timeouts, ToolSchema, find_servers, list_models,
 };
-use avocet::protocol::{ContentBlock, Image, Message, Params, Provider, Truncation, Usage};
+use avocet::protocol::{
+    ContentBlock, Image, Message, Params, Provider, ToolCall, ToolResult, Truncation, Usage,
+};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -229,12 +231,14 @@ async fn a_busy_server_is_retried_after_the_pause_it_asks_for() {
 
 #[tokio::test]
 async fn a_pause_beyond_our_patience_ends_the_call_with_the_time_in_it() {
-    let busy = Reply::status(429).header("retry-after", "5400");
-    let server = Server::start(vec![busy, Reply::text("at last", 1)]);
-    let chunks = call(&patient(client(&server))).await;
-    assert_eq!((waits(&chunks).len(), server.requests().len()), (0, 1));
-    let said = fault(&chunks).to_string();
-    assert!(said.contains("90 minutes"), "{said}");
+    for status in [429, 503] {
+        let busy = Reply::status(status).header("retry-after", "5400");
+        let server = Server::start(vec![busy, Reply::text("at last", 1)]);
+        let chunks = call(&patient(client(&server))).await;
+        assert_eq!((waits(&chunks).len(), server.requests().len()), (0, 1));
+        let said = fault(&chunks).to_string();
+        assert!(said.contains("90 minutes") && said.contains(&status.to_string()), "{said}");
+    }
 }
 
 #[tokio::test]
@@ -278,6 +282,105 @@ async fn a_refused_parameter_is_left_out_said_and_remembered_by_model() {
     assert_eq!(sent, [true, false, false, true]);
 }
 
+fn with_tools(names: &[&str]) -> Request {
+    let tool = |name: &&str| ToolSchema {
+        name: (*name).to_owned(),
+        description: "d".into(),
+        parameters: json!({ "type": "object", "properties": { "x": { "type": "string" } } }),
+    };
+    Request { schema: None, tools: names.iter().map(tool).collect(), ..request() }
+}
+
+fn tool_names(sent: &Value) -> Vec<String> {
+    let tools = sent["tools"].as_array().into_iter().flatten();
+    tools.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_tool_whose_schema_is_refused_is_left_out_said_and_remembered() {
+    let said = "Invalid schema for function 'plan': array schema missing items.";
+    let refusal = json!({ "error": { "message": said } });
+    let server =
+        Server::start(vec![Reply::json(400, &refusal), Reply::text("ok", 1), Reply::text("b", 1)]);
+    let model = client(&server);
+    let first: Vec<_> = model.stream(with_tools(&["exec", "plan"])).collect().await;
+    assert_eq!(text(&first), "ok");
+    let is_told = |chunk: &Result<Chunk, ModelError>| matches!(chunk, Ok(Chunk::Notice(say)) if say.to_string().contains("`plan`"));
+    assert!(first.iter().any(is_told), "{first:?}");
+    let _second: Vec<_> = model.stream(with_tools(&["exec", "plan"])).collect().await;
+    let sent: Vec<Vec<String>> =
+        server.requests().iter().map(|sent| tool_names(&sent.json())).collect();
+    assert_eq!(sent, [vec!["exec", "plan"], vec!["exec"], vec!["exec"]]);
+}
+
+#[tokio::test]
+async fn the_longest_answer_that_a_server_names_is_kept_to() {
+    let said =
+        "max_tokens is too large: 50000. This model supports at most 16384 completion tokens";
+    let refusal = json!({ "error": { "message": said } });
+    let server =
+        Server::start(vec![Reply::json(400, &refusal), Reply::text("ok", 1), Reply::text("b", 1)]);
+    let model = client(&server);
+    for expected in ["ok", "b"] {
+        let params = Params { max_tokens: Some(50_000), ..Params::default() };
+        let chunks: Vec<_> = model.stream(Request { params, ..request() }).collect().await;
+        assert_eq!(text(&chunks), expected);
+    }
+    let sent: Vec<Value> =
+        server.requests().iter().map(|sent| sent.json()["max_tokens"].clone()).collect();
+    assert_eq!(sent, [50_000, 16_384, 16_384]);
+}
+
+#[tokio::test]
+async fn a_result_that_a_server_refuses_without_a_word_is_left_out_and_the_rest_goes_on() {
+    let server = Server::start(vec![
+        Reply::text("first", 1),
+        Reply::status(400).body(""),
+        Reply::text("ok", 1),
+        Reply::text("next", 1),
+    ]);
+    let model = client(&server);
+    let _first: Vec<_> = model.stream(with_tools(&["exec"])).collect().await;
+    let mut request = with_tools(&["exec"]);
+    let call =
+        ToolCall { id: "c".into(), name: "exec".into(), arguments: "{}".into(), opaque: None };
+    let result = ToolResult {
+        call: "c".into(),
+        name: "exec".into(),
+        content: "poison".into(),
+        is_error: false,
+    };
+    request
+        .messages
+        .push(Message { blocks: vec![ContentBlock::ToolCall(call)], ..Message::assistant("") });
+    request
+        .messages
+        .push(Message { blocks: vec![ContentBlock::ToolResult(result)], ..Message::user("") });
+    for expected in ["ok", "next"] {
+        let chunks: Vec<_> = model.stream(request.clone()).collect().await;
+        assert_eq!(text(&chunks), expected, "{chunks:?}");
+    }
+    let sent: Vec<bool> =
+        server.requests().iter().map(|sent| sent.body.contains("poison")).collect();
+    assert_eq!(sent, [false, true, false, false]);
+    assert!(server.requests().iter().all(|sent| tool_names(&sent.json()) == ["exec"]));
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_system_message_gets_it_with_the_first_message() {
+    for said in ["System role not supported", "Conversation roles must alternate user/assistant"] {
+        let refusal = json!({ "error": { "message": said } });
+        let server = Server::start(vec![Reply::json(400, &refusal), Reply::text("ok", 1)]);
+        let chunks = call(&client(&server)).await;
+        assert_eq!(text(&chunks), "ok");
+        let sent = server.requests().remove(1).json();
+        let messages = sent["messages"].as_array().unwrap();
+        let content = messages[0]["content"].to_string();
+        assert_eq!((messages.len(), &messages[0]["role"]), (1, &json!("user")));
+        assert!(content.contains("Be brief.") && content.contains("Hello?"), "{content}");
+    }
+}
+
 #[tokio::test]
 async fn an_image_that_is_refused_is_left_out_and_said_and_does_not_come_back() {
     let refusal = json!({ "error": { "message": "image exceeds 5 MB maximum" } });
@@ -307,11 +410,14 @@ async fn the_window_that_a_server_names_is_kept_to() {
     let message =
         "This model's maximum context length is 8192 tokens. However, you requested 9000.";
     let refusal = json!({ "error": { "message": message, "code": "context_length_exceeded" } });
-    let server = Server::start(vec![Reply::json(400, &refusal)]);
-    let model = client(&server);
-    assert_eq!(model.enforced_window(), None);
-    assert!(matches!(fault(&call(&model).await), ModelError::TooLong { .. }));
-    assert_eq!(model.enforced_window(), Some(8_192));
+    // Before the answer, and in its stream.
+    for reply in [Reply::json(400, &refusal), Reply::events([event(&refusal)])] {
+        let server = Server::start(vec![reply]);
+        let model = client(&server);
+        assert_eq!(model.enforced_window(), None);
+        assert!(matches!(fault(&call(&model).await), ModelError::TooLong { .. }));
+        assert_eq!(model.enforced_window(), Some(8_192));
+    }
 }
 
 #[tokio::test]

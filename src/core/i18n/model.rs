@@ -23,7 +23,7 @@ words! { "model":
     OTHER_FORMAT: "{url} answers in the format of another provider. Set `provider = \"{provider}\"` in the profile, and `base_url` to the address that belongs to it.", "{url} 用另一种服务商的格式作答。请在配置方案中设置 `provider = \"{provider}\"`，并把 `base_url` 改为相应的地址。";
     TOO_LONG: "The conversation is too long for `{model}`. Shorten it with /compress, start over with /new, or choose a model with a larger limit.", "对话超出了 `{model}` 的长度上限。请用 /compress 压缩、用 /new 重新开始，或换一个上限更高的模型。";
     REJECTED: "{url} rejected the request ({status}).", "{url} 拒绝了请求（{status}）。";
-    BUSY_UNTIL: "{url} is busy (429), and asks to wait {minutes} {minutes:minute|minutes}. Try again then, or use another model.", "{url} 正忙（429），要求等待 {minutes} 分钟。请届时再试，或换用其他模型。";
+    BUSY_UNTIL: "{url} is busy ({status}), and asks to wait {minutes} {minutes:minute|minutes}. Try again then, or use another model.", "{url} 正忙（{status}），要求等待 {minutes} 分钟。请届时再试，或换用其他模型。";
     LEFT_OUT: "The server does not accept {what} for this model; it is left out from now on.", "服务器不接受该模型使用{what}，之后将不再发送。";
     IMAGES_LEFT_OUT: "The server does not accept an image of this conversation; it is left out from now on.", "服务器不接受对话中的一张图片，之后将不再发送。";
     BUSY: "{url} is busy (429). Wait a little and try again.", "{url} 正忙（429）。请稍候再试。";

@@ -72,7 +72,8 @@ impl StepAction {
 
     /// A tool and its subject: `file.edit src/main.rs`.
     fn summary(name: &str, input: &Value) -> String {
-        const ABOUT: &[&str] = &["path", "file", "file_path", "query", "alias", "question"];
+        const ABOUT: &[&str] =
+            &["path", "file", "file_path", "filePath", "target_file", "query", "alias", "question"];
         let text = |field: &&str| input.get(*field).and_then(Value::as_str);
         let about: Vec<&str> = match name {
             "plugin.run" => {
@@ -82,7 +83,7 @@ impl StepAction {
             }
             "file.search" => ["query", "pattern", "path"].iter().filter_map(text).collect(),
             "skill" => ["name", "args"].iter().filter_map(text).collect(),
-            "file.edit" if text(&"path").is_none() && text(&"file_path").is_none() => {
+            "file.edit" if ABOUT.iter().all(|field| text(field).is_none()) => {
                 let patch = ["patch", "input", "diff"].iter().find_map(text).unwrap_or_default();
                 patched_files(patch)
             }

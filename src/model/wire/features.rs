@@ -51,6 +51,11 @@ impl RequestFeatures {
     const NO_REASONING: RequestFeatures = RequestFeatures(2048);
     /// The parameters that only some servers know.
     const NO_MORE: RequestFeatures = RequestFeatures(4096);
+    /// The system prompt is sent as the beginning of the first message.
+    const NO_SYSTEM: RequestFeatures = RequestFeatures(8192);
+    pub(super) const NO_STORE: RequestFeatures = RequestFeatures(16_384);
+    /// Schemas of tools go in Gemini's older field.
+    pub(super) const OLD_SCHEMA: RequestFeatures = RequestFeatures(32_768);
     /// What a server refuses of all its models alike.
     pub(super) const OF_SERVER: RequestFeatures = RequestFeatures(511);
     /// Everything but messages, parameters and tools.
@@ -94,7 +99,8 @@ impl RequestFeatures {
         }
         // The refusal names nothing, but complains of something unknown: send the plain request,
         // once.
-        if matches!(status, 404 | 500) || !(said.text.is_empty() || said.mentions(VAGUE)) {
+        let is_vague = said.mentions(VAGUE) && !said.mentions(OF_THE_ACCOUNT);
+        if matches!(status, 404 | 500) || !(said.text.is_empty() || is_vague) {
             return None;
         }
         let plain = self.with(RequestFeatures::PLAIN);
@@ -110,7 +116,8 @@ impl RequestFeatures {
         let refused = |part: RequestFeatures, is_sent: bool, names: &[&str]| {
             (is_sent && !self.has(part) && said.mentions(names)).then_some(part)
         };
-        let systems = request.messages.iter().filter(|message| message.role == Role::System);
+        let systems =
+            request.messages.iter().filter(|message| message.role == Role::System).count();
         let clashes = !request.tools.is_empty() && said.mentions(&["function tools with"]);
         let effort = self.effort(request).is_some() && said.mentions(UNSUPPORTED);
         refused(RequestFeatures::NO_USAGE, true, &["stream_options", "include_usage"])
@@ -118,7 +125,10 @@ impl RequestFeatures {
                 let limit = request.params.max_tokens.is_some();
                 refused(RequestFeatures::NEW_LIMIT, limit, &["max_completion_tokens"])
             })
-            .or_else(|| refused(RequestFeatures::ONE_SYSTEM, systems.count() > 1, SYSTEMS))
+            .or_else(|| refused(RequestFeatures::ONE_SYSTEM, systems > 1, SYSTEMS))
+            .or_else(|| refused(RequestFeatures::NO_SYSTEM, systems > 0, SYSTEMS))
+            .or_else(|| refused(RequestFeatures::OLD_SCHEMA, true, &["parametersjsonschema"]))
+            .or_else(|| refused(RequestFeatures::NO_STORE, said.names("store"), &["store"]))
             .or_else(|| {
                 let bias = self.bias(request).is_some();
                 refused(RequestFeatures::NO_BIAS, bias, &["logit_bias", "logit bias"])
@@ -167,6 +177,15 @@ impl RequestFeatures {
         }
         if params != request.params {
             out.to_mut().params = params;
+        }
+        if self.has(RequestFeatures::NO_SYSTEM) {
+            let (systems, mut others): (Vec<Message>, Vec<Message>) =
+                out.messages.iter().cloned().partition(|message| message.role == Role::System);
+            if let Some(first) = others.iter_mut().find(|message| message.role == Role::User) {
+                let prompt = systems.into_iter().flat_map(|message| message.blocks);
+                first.blocks.splice(..0, prompt);
+            }
+            out.to_mut().messages = others;
         }
         if self.has(RequestFeatures::NO_REASONING) {
             for message in &mut out.to_mut().messages {
@@ -386,6 +405,7 @@ const UNSUPPORTED: &[&str] = &[
     "unavailable",
     "not available",
     "not enabled",
+    "n't enabled",
     "requires --",
     "unknown",
     "unrecognized",
@@ -399,14 +419,20 @@ const UNSUPPORTED: &[&str] = &[
     "invalid option",
 ];
 
-/// How templates complain of a second system message.
+/// How servers and templates complain of system messages.
 const SYSTEMS: &[&str] = &[
     "system message",
     "system role",
     "system prompt",
+    "developer instruction",
+    "does not support 'system'",
+    "does not support 'developer'",
     "roles must alternate",
     "must be at the beginning",
 ];
+
+/// What no other form of the request changes.
+const OF_THE_ACCOUNT: &[&str] = &["location", "region", "country", "must be verified"];
 
 /// How servers complain of an unknown field without naming it.
 const VAGUE: &[&str] = &[

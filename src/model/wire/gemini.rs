@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::calls::new_call;
+use super::features::RequestFeatures;
 use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
     text_at,
@@ -53,7 +54,9 @@ impl WireFormat for GenerateContent {
                     // As JSON Schema; the older field takes a part of it only.
                     let fields = tool.parameters.get("properties").and_then(Value::as_object);
                     if fields.is_some_and(|fields| !fields.is_empty()) {
-                        wire["parametersJsonSchema"] = schema(&tool.parameters);
+                        let is_old = features.has(RequestFeatures::OLD_SCHEMA);
+                        wire[if is_old { "parameters" } else { "parametersJsonSchema" }] =
+                            schema(&tool.parameters);
                     }
                     wire
                 })

@@ -31,8 +31,10 @@ impl WireFormat for Responses {
             "model": call.model,
             "input": input(call),
             "stream": true,
-            "store": false,
         });
+        if !features.has(RequestFeatures::NO_STORE) {
+            body["store"] = json!(false);
+        }
         // Refused for a model that does not reason.
         if request.limits.reasons != Some(false) && !features.has(RequestFeatures::NO_INCLUDE) {
             body["include"] = json!(["reasoning.encrypted_content"]);

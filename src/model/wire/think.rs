@@ -9,7 +9,20 @@ const TAGS: &[(&str, &str)] = &[
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|thinking|>", "<|/thinking|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel|>analysis<|message|>", "<|end|>"),
 ];
+
+/// Whether a text begins so, in capitals or not.
+fn begins_with(text: &str, begin: &str) -> bool {
+    text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin))
+}
 
 /// Where in the answer the text is.
 #[derive(Debug, Default)]
@@ -63,11 +76,11 @@ impl ThoughtFilter {
                 }
                 Place::Begin | Place::After => {
                     let text = self.held.trim_start_matches('\u{feff}').trim_start();
-                    let begun = TAGS.iter().find(|(open, _)| text.starts_with(open));
+                    let begun = TAGS.iter().find(|(open, _)| begins_with(text, open));
                     if let Some((open, close)) = begun {
                         self.held = text.get(open.len()..).unwrap_or_default().to_owned();
                         self.place = Place::Thought(close);
-                    } else if TAGS.iter().any(|(open, _)| open.starts_with(text)) {
+                    } else if TAGS.iter().any(|(open, _)| begins_with(open, text)) {
                         return;
                     } else {
                         if matches!(self.place, Place::After) {
@@ -149,6 +162,10 @@ mod tests {
             (" plain <think>x</think>", "", " plain <think>x</think>"),
             ("<thin ice>", "", "<thin ice>"),
             ("<th", "", "<th"),
+            ("[THINK]a[/THINK]b", "a", "b"),
+            ("<Think>a</think>b", "a", "b"),
+            ("<|START_THINKING|>a<|END_THINKING|>b", "a", "b"),
+            ("<|channel|>analysis<|message|>a<|end|>b", "a", "b"),
             ("", "", ""),
         ] {
             for size in [1, 2, 3, 5, 100] {

@@ -32,35 +32,15 @@ const BOM: &str = "\u{feff}";
 
 const CONTENT: Names = &["content", "contents", "text", "data", "file_text", "code"];
 const EDITS: Names = &["edits", "changes", "replacements"];
-const OLD: Names = &[
-    "old",
-    "old_string",
-    "old_str",
-    "oldText",
-    "oldString",
-    "old_text",
-    "old_content",
-    "search",
-    "find",
-    "before",
-];
-const NEW: Names = &[
-    "new",
-    "new_string",
-    "new_str",
-    "newText",
-    "newString",
-    "new_text",
-    "new_content",
-    "replace",
-    "replacement",
-    "after",
-];
+const OLD: Names =
+    &["old", "old_string", "old_str", "old_text", "old_content", "search", "find", "before"];
+const NEW: Names =
+    &["new", "new_string", "new_str", "new_text", "new_content", "replace", "replacement", "after"];
 /// A line after which the new text goes.
 const INSERT: Names = &["insert_line"];
 /// A whole patch or diff.
-pub const PATCH: Names = &["patch", "diff", "input", "patch_text", "patchText"];
-const ALL: Names = &["all", "replace_all", "replaceAll"];
+pub const PATCH: Names = &["patch", "diff", "input", "patch_text"];
+const ALL: Names = &["all", "replace_all"];
 
 pub const WRITE_FIELDS: &[FieldRow] =
     &[required(PATH, FieldKind::Text), required(CONTENT, FieldKind::Text)];

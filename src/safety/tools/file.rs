@@ -13,13 +13,15 @@ use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use avocet_core::i18n::safety as words;
 
-pub const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
-pub const TO: Names = &["to", "end", "end_line", "line_end"];
+#[rustfmt::skip]
+pub const FROM: Names = &["from", "start", "start_line", "line_start", "start_line_one_indexed", "offset", "line"];
+#[rustfmt::skip]
+pub const TO: Names = &["to", "end", "end_line", "line_end", "end_line_one_indexed_inclusive"];
 const LIMIT: Names = &["limit", "lines", "count"];
-const RANGE: Names = &["range", "line_range"];
-const GLOB: Names = &["glob", "pattern", "include"];
+const RANGE: Names = &["range", "line_range", "view_range"];
+const GLOB: Names = &["glob", "pattern", "include", "glob_pattern", "file_pattern"];
 const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
-const SEARCHED: Names = &["glob", "include", "files"];
+const SEARCHED: Names = &["glob", "include", "files", "include_pattern", "file_pattern"];
 const MODE: Names = &["mode", "output_mode"];
 const MOST_CONTEXT: usize = 20;
 
@@ -73,7 +75,9 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
         Value::Array(two) => {
             let [from, to] = two.as_slice() else { return None };
             let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
-            Some((Some(number(from)?), Some(number(to)?)))
+            // To the last line.
+            let to = if to.as_i64() == Some(-1) { None } else { Some(number(to)?) };
+            Some((Some(number(from)?), to))
         }
         Value::String(text) => {
             let (from, to) = text.split_once(['-', ':', ',']).unwrap_or((text, text));

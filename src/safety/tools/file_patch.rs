@@ -157,6 +157,10 @@ fn is_search(line: &str) -> bool {
     matches!(bare, "<<<<<<< SEARCH" | "------- SEARCH" | "<<<<<<< ORIGINAL")
 }
 
+fn is_hint(line: &str) -> bool {
+    line.starts_with(":start_line:") || line.starts_with(":end_line:")
+}
+
 /// `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`.
 fn parse_blocks(text: &str, path: Option<&str>) -> Files {
     let mut edits = Vec::new();
@@ -167,8 +171,12 @@ fn parse_blocks(text: &str, path: Option<&str>) -> Files {
         }
         let (mut old, mut new, mut is_new, mut is_whole) =
             (String::new(), String::new(), false, false);
+        let mut has_hint = false;
         for line in lines.by_ref() {
             match line.trim_end() {
+                // The lines where it is, as some agents write them before the text.
+                hint if old.is_empty() && !is_new && is_hint(hint) => has_hint = true,
+                "-------" if has_hint && old.is_empty() => {}
                 "=======" if !is_new => is_new = true,
                 ">>>>>>> REPLACE" | "+++++++ REPLACE" | ">>>>>>> UPDATED" if is_new => {
                     is_whole = true;

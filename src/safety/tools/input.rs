@@ -52,8 +52,46 @@ pub struct InputFields<'a> {
 /// A field: the names it may have, its own first.
 pub type Names = &'static [&'static str];
 
-pub const PATH: Names =
-    &["path", "file", "file_path", "filePath", "filename", "folder", "dir", "directory"];
+pub const PATH: Names = &[
+    "path",
+    "file",
+    "file_path",
+    "filename",
+    "absolute_path",
+    "target_file",
+    "notebook_path",
+    "relative_workspace_path",
+    "folder",
+    "folder_path",
+    "dir",
+    "dir_path",
+    "directory",
+    "directory_path",
+    "target_directory",
+];
+
+/// A name as it is compared: other agents write `filePath`, `file-path` or `FilePath`.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The field of one of these names, in whatever way it is written.
+pub(super) fn find_field<'a>(
+    fields: &'a Map<String, Value>,
+    names: &[&str],
+) -> Option<(&'a str, &'a Value)> {
+    let there = |(_, value): &(&'a String, &'a Value)| !value.is_null();
+    let exact = names.iter().filter_map(|name| fields.get_key_value(*name)).find(there);
+    let found = exact.or_else(|| fields.iter().filter(there).find(|(key, _)| is_named(key, names)));
+    found.map(|(key, value)| (key.as_str(), value))
+}
+
+/// Whether a key is one of these names, in whatever way it is written. Flags like `-A` and `-a` stay
+/// apart.
+pub(super) fn is_named(key: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| *name == key || name.len() > 2 && plain(name) == plain(key))
+}
 
 impl<'a> InputFields<'a> {
     pub fn new(tool: &'a str, value: &'a Value) -> InputFields<'a> {
@@ -71,8 +109,7 @@ impl<'a> InputFields<'a> {
 
     /// The first of the names that is there; `null` counts as left out.
     pub fn get(&self, names: Names) -> Option<&'a Value> {
-        let fields = self.fields()?;
-        names.iter().find_map(|name| fields.get(*name)).filter(|value| !value.is_null())
+        find_field(self.fields()?, names).map(|(_, value)| value)
     }
 
     /// # Errors
@@ -161,11 +198,11 @@ impl<'a> InputFields<'a> {
     }
 
     fn wrong_field_error(&self, names: Names, wanted: Phrase, found: &Value) -> InputError {
-        let name = names.iter().find(|name| self.fields().is_some_and(|f| f.contains_key(**name)));
+        let name = self.fields().and_then(|fields| find_field(fields, names)).map(|(name, _)| name);
         InputError::of_form(
             words::FIELD_WRONG
                 .with("tool", self.tool)
-                .with("field", name.or(names.first()).copied().unwrap_or_default())
+                .with("field", name.or(names.first().copied()).unwrap_or_default())
                 .with("wanted", wanted)
                 .with("found", excerpt(&found.to_string())),
         )

@@ -13,7 +13,9 @@ use avocet_core::protocol::{Effect, PlanItem, PlanState, Tier};
 use avocet_core::text::cut;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
-const CHOICES: Names = &["choices", "options", "answers"];
+const CHOICES: Names = &["choices", "options", "answers", "follow_up", "suggestions"];
+/// Questions in a list, as other agents ask several at once.
+const QUESTIONS: Names = &["questions"];
 const ITEMS: Names = &["items", "steps", "plan", "todos", "tasks"];
 const TEXT: Names = &["text", "step", "title", "content", "task", "description"];
 const STATE: Names = &["state", "status"];
@@ -50,6 +52,11 @@ const LONG: usize = 2_000;
 const SHORT: usize = 200;
 
 pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let list = input.list(QUESTIONS)?.unwrap_or_default();
+    let input = match list.as_slice() {
+        [one] => &InputFields::new("ask", one),
+        _ => input,
+    };
     let text = cut(input.text(QUESTION)?.trim(), LONG);
     if text.is_empty() {
         return Err(input.missing_field_error(QUESTION));

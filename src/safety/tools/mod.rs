@@ -367,6 +367,8 @@ pub fn sole_field(name: &str) -> Option<&'static str> {
 /// The form of a tool's input and an example of it, as a model reads them; empty for an unknown
 /// tool.
 pub fn describe_form(name: &str) -> String {
+    // What is offered in place of a line for a shell.
+    let name = if name == "shell" { "exec" } else { name };
     let Some(fields) = fields(name) else { return String::new() };
     let (form, example) = (schema::schema(fields), schema::example(fields));
     format!("The input of `{}`: {form}\nFor example: {example}", wire_name(name))
@@ -382,7 +384,7 @@ fn usual_names() -> String {
 /// What a model left empty because it fills in every field: such a field was not given.
 fn without_empty_fields<'a>(fields: &[FieldRow], input: &'a Value) -> Cow<'a, Value> {
     let Some(given) = input.as_object() else { return Cow::Borrowed(input) };
-    let row = |name: &str| fields.iter().find(|row| row.names.contains(&name));
+    let row = |name: &str| fields.iter().find(|row| input::is_named(name, row.names));
     let mut changed = Cow::Borrowed(input);
     for (name, value) in given {
         let Some(row) = row(name) else { continue };

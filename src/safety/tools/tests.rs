@@ -274,6 +274,9 @@ fn small_models_may_name_fields_their_own_way() {
         json!({"file": "a", "edits": [{"search": "two", "replace": "2"}]}),
         json!({"path": "a", "edits": "[{\"old\":\"two\",\"new\":\"2\"}]"}),
         json!({"path": "a", "edits": {"old": "two", "new": "2"}, "all": "false"}),
+        json!({"filePath": "a", "oldString": "two", "newString": "2", "replaceAll": false}),
+        json!({"target_file": "a", "OldText": "two", "new-text": "2"}),
+        json!({"path": "a", "diff": "<<<<<<< SEARCH\n:start_line:2\n-------\ntwo\n=======\n2\n>>>>>>> REPLACE"}),
     ] {
         let verdict = table.assess("file.edit", input.clone());
         assert!(
@@ -287,12 +290,44 @@ fn small_models_may_name_fields_their_own_way() {
         (json!({"path": "a", "range": [2, 5]}), 2, Some(5)),
         (json!({"path": "a", "start_line": "2", "end_line": 5.0}), 2, Some(5)),
         (json!({"path": "a", "offset": 2, "limit": 4}), 2, Some(5)),
+        (json!({"absolute_path": "a", "offset": 2, "limit": 4}), 2, Some(5)),
+        (json!({"filePath": "a", "startLine": 2, "endLine": 5}), 2, Some(5)),
+        (json!({"AbsolutePath": "a", "StartLine": 2, "EndLine": 5}), 2, Some(5)),
+        (
+            json!({"target_file": "a", "start_line_one_indexed": 2, "end_line_one_indexed_inclusive": 5}),
+            2,
+            Some(5),
+        ),
+        (json!({"path": "a", "view_range": [2, 5]}), 2, Some(5)),
+        (json!({"path": "a", "view_range": [2, -1]}), 2, None),
         (json!({"path": "a"}), 1, None),
     ] {
         let verdict = table.assess("file.read", input);
         let Some(ToolTask::Read(read)) = &verdict.assessment().task else { panic!("reads") };
         assert_eq!((read.from, read.to), (from, to));
     }
+}
+
+#[test]
+fn what_other_agents_ask_for_by_other_fields_is_not_left_out() {
+    let table = FakeFiles::with(&[("/w/sub/a", "one\n")]);
+    let listed = |input: Value| match table.assess("file.list", input).assessment().task.clone() {
+        Some(ToolTask::List(list)) => (list.spot.shown, list.glob),
+        other => panic!("{other:?}"),
+    };
+    for name in ["dir_path", "relative_workspace_path", "target_directory", "DirectoryPath"] {
+        assert_eq!(listed(json!({ name: "sub" })).0, "sub", "{name}");
+    }
+    let glob = listed(json!({ "glob_pattern": "*.rs", "target_directory": "sub" }));
+    assert_eq!(glob.1.as_deref(), Some("*.rs"));
+    let verdict = table.assess("file.search", json!({ "query": "x", "include_pattern": "*.py" }));
+    let Some(ToolTask::Search(search)) = &verdict.assessment().task else { panic!("searches") };
+    assert_eq!(search.glob.as_deref(), Some("*.py"));
+    let questions =
+        json!({ "questions": [{ "question": "Which?", "options": [{ "label": "A" }] }] });
+    let verdict = table.assess("ask", questions);
+    let Some(ToolTask::Ask(ask)) = &verdict.assessment().task else { panic!("asks") };
+    assert_eq!((ask.text.as_str(), ask.choices.as_slice()), ("Which?", &["A".to_owned()][..]));
 }
 
 #[test]

@@ -111,8 +111,8 @@ fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
     Ok(as_patch(NativeStep { work, cwd, background }))
 }
 
-const COMMAND: &[&str] = &["command", "cmd", "line"];
-const FOLDER: &[&str] = &["cwd", "workdir", "working_directory", "dir_path", "directory"];
+const COMMAND: &[&str] = &["command", "cmd", "line", "commands", "CommandLine"];
+const FOLDER: &[&str] = &["cwd", "workdir", "working_directory", "dir_path", "directory", "Cwd"];
 const BACKGROUND: &[&str] = &["background", "run_in_background", "is_background"];
 
 /// A line as a program that reads it.
@@ -150,6 +150,17 @@ fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, Localize
 
 /// A call in the wire format's own way: the arguments are the tool's input.
 pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedText> {
+    let is_empty =
+        |args: &Value| args.is_null() || is_unsaid(args) || *args == Value::Array(Vec::new());
+    let program = input.get("program").and_then(Value::as_str).unwrap_or_default().trim();
+    let is_line = program.contains(char::is_whitespace) && input.get("args").is_none_or(is_empty);
+    if name == EXEC && is_line {
+        // A whole line in place of a program.
+        let mut input = input.clone();
+        input.insert("command".to_owned(), Value::from(program));
+        input.remove("program");
+        return read_tool(&ObjectReader { object: &input, path: name }, name);
+    }
     read_tool(&ObjectReader { object: input, path: name }, name)
 }
 
@@ -190,6 +201,12 @@ fn tool_step(name: &str, input: Value) -> NativeStep {
 fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
     match name {
         EXEC => program_step(input),
+        // OpenAI's own shell tool.
+        LINE if input.optional("action").is_some_and(Value::is_object) => {
+            let path = input.field("action");
+            let object = input.optional_object("action")?.unwrap_or(input.object);
+            program_step(&ObjectReader { object, path: &path })
+        }
         LINE if COMMAND.iter().all(|name| input.optional(name).is_none()) => {
             let field = COMMAND.first().copied().unwrap_or_default();
             Err(words::MISSING.with("field", input.field(field)))
@@ -279,14 +296,19 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
+    /// A list that may have been written as the text of one; a number in it is a text.
     fn texts(&self, name: &str) -> Result<Vec<String>, LocalizedText> {
         let list = match self.optional(name).filter(|value| !is_unsaid(value)) {
             None => return Ok(Vec::new()),
-            Some(Value::Array(list)) => list,
-            Some(other) => return Err(wrong_type(&self.field(name), common::STRINGS, other)),
+            Some(Value::Array(list)) => list.clone(),
+            Some(other) => other
+                .as_str()
+                .and_then(|text| serde_json::from_str(text).ok())
+                .ok_or_else(|| wrong_type(&self.field(name), common::STRINGS, other))?,
         };
         let texts = list.iter().enumerate().map(|(index, value)| match value {
             Value::String(text) => Ok(text.clone()),
+            Value::Number(number) => Ok(number.to_string()),
             other => {
                 let item = format!("{}[{index}]", self.field(name));
                 Err(words::WRONG_ITEM

@@ -110,6 +110,11 @@ fn a_line_of_another_agent_is_read_by_bash() {
         ("exec_command", r#"{"cmd":"ls | head"}"#),
         ("exec", r#"{"command":"ls | head"}"#),
         ("local_shell", r#"{"command":["bash","-lc","ls | head"]}"#),
+        ("local_shell", r#"{"action":{"type":"exec","command":["bash","-lc","ls | head"]}}"#),
+        ("exec", r#"{"program":"ls | head"}"#),
+        ("exec", r#"{"program":"ls | head","args":[]}"#),
+        ("exec", r#"{"program":"bash","args":"[\"-lc\",\"ls | head\"]"}"#),
+        ("run_command", r#"{"CommandLine":"ls | head","Blocking":true}"#),
     ] {
         let call = ToolCall {
             id: "1".into(),
@@ -123,6 +128,14 @@ fn a_line_of_another_agent_is_read_by_bash() {
     let (Reply::Cmd { commands, .. }, _) = valid(&text) else { panic!("a step") };
     assert_eq!(commands[0].work, line);
     assert!(commands[0].requires.background);
+}
+
+#[test]
+fn a_number_among_arguments_is_one() {
+    let arguments = r#"{"program":"head","args":["-n",3]}"#.to_owned();
+    let call = ToolCall { id: "1".into(), name: "exec".into(), arguments, opaque: None };
+    let step = read_call(&call).map(|step| step.work);
+    assert_eq!(step, Ok(StepAction::exec("head", &["-n", "3"])));
 }
 
 #[test]

@@ -29,18 +29,30 @@ const FORMS: &[Form] = &[
     ("[TOOL_CALLS]", "", marked),
     ("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", separated),
     ("<|tool_call_begin|>", "<|tool_call_end|>", separated),
-    ("<|python_tag|>", "", json_calls),
+    ("<|channel|>commentary to=", "<|call|>", harmony),
 ];
+
+/// What some models put before the names of the tags.
+const NAMESPACES: &[&str] = &["｜DSML｜", "steptml:"];
 
 /// Blocks that hold calls only if nothing else is in the text.
 const FENCES: &[&str] = &["```json", "```tool_call", "```tool_code", "```"];
 
 /// The calls that a text ends with, and the words before them.
 pub fn text_calls(text: &str) -> Option<(String, Vec<TextCall>)> {
-    let text = text.trim();
+    let mut plain = text.trim().to_owned();
+    for name in NAMESPACES {
+        plain = plain.replace(&format!("<{name}"), "<").replace(&format!("</{name}"), "</");
+    }
+    let text = plain.as_str();
     if let Some(calls) = bare(text) {
         return Some((String::new(), calls));
     }
+    written_form(text).or_else(|| between_marks(text))
+}
+
+/// Calls in one of the forms, and the words before them.
+fn written_form(text: &str) -> Option<(String, Vec<TextCall>)> {
     let found = FORMS.iter().filter_map(|form| Some((text.find(form.0)?, form)));
     let (at, (open, close, read)) = found.min_by_key(|(at, _)| *at)?;
     let (before, mut rest) = text.split_at_checked(at)?;
@@ -60,8 +72,42 @@ pub fn text_calls(text: &str) -> Option<(String, Vec<TextCall>)> {
     }
     let words = before.trim_end().rsplit_once('\n').filter(|(_, last)| is_wrapping(last));
     let words = words.map_or(before, |(words, _)| words);
+    let words = words.strip_suffix("<|start|>assistant").unwrap_or(words);
     let words = if is_wrapping(words) { "" } else { words.trim() };
     is_wrapping(rest).then(|| (words.to_owned(), calls))
+}
+
+/// Calls in JSON or Python between marks of whatever name, from the beginning of a line to the end:
+/// `<TOOLCALL>[…]</TOOLCALL>`, `<|tool_call|>[…]`.
+fn between_marks(text: &str) -> Option<(String, Vec<TextCall>)> {
+    let is_mark =
+        |mark: &str| !mark.contains(char::is_whitespace) && !mark.contains(['=', '"', '{']);
+    let lines = text.match_indices('\n').map(|(at, _)| at + 1);
+    let mut lines = std::iter::once(0).chain(lines);
+    let at = lines.find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with('<')))?;
+    let (words, mut body) = text.split_at_checked(at)?;
+    if is_example(words) {
+        return None;
+    }
+    while let Some((mark, rest)) = body.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        body = Some(rest.trim_start()).filter(|_| is_mark(mark))?;
+    }
+    while let Some((rest, mark)) = body.strip_suffix('>').and_then(|rest| rest.rsplit_once('<')) {
+        body = Some(rest.trim_end()).filter(|_| is_mark(mark))?;
+    }
+    let calls = json_calls(body).or_else(|| python_list(body)).or_else(|| python(body))?;
+    Some((words.trim().to_owned(), calls))
+}
+
+/// `[exec(program="ls")]`
+fn python_list(text: &str) -> Option<Vec<TextCall>> {
+    python(text.strip_prefix('[')?.strip_suffix(']')?)
+}
+
+fn python(text: &str) -> Option<Vec<TextCall>> {
+    let calls = python_calls(text)?.into_iter();
+    let calls: Option<Vec<_>> = calls.map(|(name, input)| named(&name, input)).collect();
+    Some(calls?.into_iter().flatten().collect())
 }
 
 /// Whether the text before a call marks it as an example: a code block, a quotation, or an opening
@@ -83,13 +129,9 @@ fn bare(text: &str) -> Option<Vec<TextCall>> {
         (!inner.contains("```")).then_some((*fence, inner.trim()))
     });
     match fenced {
-        Some(("```tool_code", inner)) => json_calls(inner).or_else(|| {
-            let calls = python_calls(inner)?.into_iter();
-            let calls: Option<Vec<_>> = calls.map(|(name, input)| named(&name, input)).collect();
-            Some(calls?.into_iter().flatten().collect())
-        }),
+        Some(("```tool_code", inner)) => json_calls(inner).or_else(|| python(inner)),
         Some((_, inner)) => json_calls(inner),
-        None => json_calls(text),
+        None => json_calls(text).or_else(|| python_list(text)),
     }
 }
 
@@ -98,19 +140,30 @@ fn is_wrapping(text: &str) -> bool {
     text.split_whitespace().all(|word| word.starts_with('<') && word.ends_with('>'))
 }
 
-/// One call or a list of them in JSON.
+/// Calls in JSON: one, a list of them, or one after the other.
 fn json_calls(text: &str) -> Option<Vec<TextCall>> {
-    let calls = match serde_json::from_str::<Value>(text).ok()? {
-        Value::Array(list) => list.iter().map(json_call).collect::<Option<Vec<_>>>()?,
-        one => vec![json_call(&one)?],
-    };
+    let mut calls = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match values.next()?.ok()? {
+            Value::Array(list) => {
+                calls.extend(list.iter().map(json_call).collect::<Option<Vec<_>>>()?)
+            }
+            one => calls.push(json_call(&one)?),
+        }
+        rest = rest.get(values.byte_offset()..)?;
+        rest = rest.trim_start_matches(|c: char| c == ';' || c.is_whitespace());
+    }
     (!calls.is_empty()).then_some(calls)
 }
 
 fn json_call(value: &Value) -> Option<TextCall> {
     let call = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
-    let name = call.get("name")?.as_str()?.to_owned();
-    let arguments = match call.get("arguments").or_else(|| call.get("parameters"))? {
+    let name = call.get("name").or_else(|| call.get("tool_name"))?.as_str()?.to_owned();
+    let is_block = call.get("type").and_then(Value::as_str) == Some("tool_use");
+    let input = call.get("input").filter(|_| is_block);
+    let arguments = match call.get("arguments").or_else(|| call.get("parameters")).or(input)? {
         arguments @ Value::Object(_) => arguments.clone(),
         bare @ Value::String(text) => match object_input(bare, None) {
             None if text.trim_start().starts_with('{') => return None,
@@ -129,6 +182,9 @@ fn tagged(body: &str) -> Option<Vec<TextCall>> {
     if let Some(function) = body.strip_prefix("<function=") {
         return function_tag(function);
     }
+    if !body.contains("<arg_key>") && body.contains('{') {
+        return separated(body);
+    }
     let (name, mut rest) = body.split_once("<arg_key>").unwrap_or((body, ""));
     let mut arguments = Object::new();
     while let Some((key, after)) = rest.split_once("</arg_key>") {
@@ -140,16 +196,21 @@ fn tagged(body: &str) -> Option<Vec<TextCall>> {
     named(name, arguments)
 }
 
-/// `NAME>` and `<parameter=KEY>VALUE</parameter>`.
+/// `NAME>` and `<parameter=KEY>VALUE</parameter>`, or an object in JSON.
 fn function_tag(body: &str) -> Option<Vec<TextCall>> {
     let (name, rest) = body.split_once('>')?;
+    if rest.trim_start().starts_with('{') {
+        let json = rest.trim().trim_end_matches("</function>");
+        return named(name, serde_json::from_str(json).ok()?);
+    }
     named(name, parameters(rest, "<parameter=", ">")?)
 }
 
 /// `"NAME">` and `<parameter name="KEY">VALUE</parameter>`.
 fn invoke_tag(body: &str) -> Option<Vec<TextCall>> {
     let (name, rest) = body.split_once('>')?;
-    named(name.trim_matches('"'), parameters(rest, "<parameter name=\"", "\">")?)
+    let name = name.trim_start_matches('"').split('"').next()?;
+    named(name, parameters(rest, "<parameter name=\"", "\"")?)
 }
 
 fn parameters(body: &str, open: &str, end_of_key: &str) -> Option<Object> {
@@ -157,11 +218,20 @@ fn parameters(body: &str, open: &str, end_of_key: &str) -> Option<Object> {
     let mut rest = body;
     while let Some((_, after)) = rest.split_once(open) {
         let (key, after) = after.split_once(end_of_key)?;
+        // Other attributes may follow a quoted key.
+        let after = if end_of_key == "\"" { after.split_once('>')?.1 } else { after };
         let (value, after) = after.split_once("</parameter>")?;
         out.insert(key.trim().to_owned(), value_of(value));
         rest = after;
     }
     Some(out)
+}
+
+/// `functions.NAME <|constrain|>json<|message|>{…}`
+fn harmony(body: &str) -> Option<Vec<TextCall>> {
+    let (head, json) = body.split_once("<|message|>")?;
+    let name = head.split(['<', ' ']).next()?;
+    named(name, serde_json::from_str(json.trim()).ok()?)
 }
 
 /// A list in JSON, or `NAME[ARGS]{…}`.
@@ -234,7 +304,18 @@ mod tests {
             format!("<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>exec\n```json\n{INPUT}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"),
             format!("<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>exec<｜tool▁sep｜>{INPUT}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"),
             format!("<|tool_calls_section_begin|><|tool_call_begin|>functions.exec:0<|tool_call_argument_begin|>{INPUT}<|tool_call_end|><|tool_calls_section_end|>"),
-            format!("<|python_tag|>{}", JSON.replace("arguments", "parameters")),
+            format!("<|python_tag|>{}<|eom_id|>", JSON.replace("arguments", "parameters")),
+            format!("<|tool_call|>[{JSON}]<|/tool_call|>"),
+            format!("<TOOLCALL>[{JSON}]</TOOLCALL>"),
+            format!("<|START_ACTION|>[{}]<|END_ACTION|>", JSON.replace("\"name\"", "\"tool_name\"")),
+            format!("<tool_calls>\n<tool_call>exec\n```json\n{INPUT}\n```\n</tool_call>\n</tool_calls>"),
+            "<|tool_call_start|>[exec(program=\"ls\", args=[\"-l\"])]<|tool_call_end|>".to_owned(),
+            "[exec(program=\"ls\", args=['-l'])]".to_owned(),
+            format!("<function=exec>{INPUT}</function>"),
+            "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"exec\">\n<｜DSML｜parameter name=\"program\" string=\"true\">ls</｜DSML｜parameter>\n<｜DSML｜parameter name=\"args\" string=\"false\">[\"-l\"]</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>".to_owned(),
+            format!("<|channel|>commentary to=functions.exec <|constrain|>json<|message|>{INPUT}<|call|>"),
+            format!("<|start|>assistant<|channel|>commentary to=functions.exec<|message|>{INPUT}"),
+            format!("{{\"type\":\"tool_use\",\"name\":\"exec\",\"input\":{INPUT}}}"),
         ];
         for text in texts {
             let (words, calls) = read(&text).expect(&text);
@@ -261,6 +342,14 @@ mod tests {
             format!("I will look.\n<tool_call>{JSON}</tool_call>\n<tool_call>{JSON}</tool_call>");
         let (words, calls) = text_calls(&text).expect("calls");
         assert_eq!((words.as_str(), calls.len()), ("I will look.", 2));
+        for text in [
+            format!("{JSON}; {JSON}"),
+            format!("{JSON}\n{JSON}"),
+            "[exec(program='ls'), exec(program='id')]".to_owned(),
+        ] {
+            let (words, calls) = text_calls(&text).expect("calls");
+            assert_eq!((words.as_str(), calls.len()), ("", 2), "{text}");
+        }
     }
 
     #[test]
@@ -285,6 +374,9 @@ mod tests {
             "[TOOL_CALLS]exec[ARGS]{\"a\":".to_owned(),
             r#"{"name":"demo"}"#.to_owned(),
             "[1, 2]".to_owned(),
+            format!("<p>\n{JSON}\n</p>\nThat is a call."),
+            "<b>Hello.</b>".to_owned(),
+            "See [exec(program='ls')]".to_owned(),
             "[]".to_owned(),
         ] {
             assert_eq!(text_calls(&text), None, "{text}");

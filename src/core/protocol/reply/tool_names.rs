@@ -12,23 +12,25 @@ const OTHERS: &[(&str, &[&str])] = &[
         "bash", "shell", "sh", "zsh", "runshellcommand", "execcommand", "localshell", "execbash",
         "executebash", "executecommand", "runcommand", "runterminalcmd", "runinterminal",
         "shellcommand", "terminal", "containerexec", "unifiedexec", "executeshell", "runbash",
+        "runterminalcommand", "runinterminalcmd", "executeshellcommand", "bashcommand",
     ]),
     ("exec", &["exec", "cmd"]),
     ("job.start", &["jobstart"]),
     ("job.list", &["joblist"]),
     ("job.read", &["jobread", "bashoutput", "readbackground", "taskoutput"]),
     ("job.stop", &["jobstop", "killshell", "killbash", "taskstop"]),
-    ("file.read", &["fileread", "read", "readfile", "view", "viewfile", "viewimage", "cat", "openfile", "notebookread"]),
+    ("file.read", &["fileread", "read", "readfile", "view", "viewfile", "viewimage", "cat", "openfile", "notebookread", "viewlinerange", "fsread", "filereader"]),
     ("file.edit", &[
         "fileedit", "edit", "editfile", "strreplace", "strreplacebasededittool",
         "strreplaceeditor", "texteditor", "replace", "replaceinfile", "multiedit", "searchreplace",
-        "applypatch", "applydiff", "patch",
+        "applypatch", "applydiff", "patch", "searchandreplace", "replacestring", "replacestringinfile",
+        "editblock",
     ]),
-    ("file.write", &["filewrite", "write", "writefile", "createfile", "create", "writetofile"]),
-    ("file.search", &["filesearch", "grep", "search", "rg", "ripgrep", "searchfiles", "searchfilecontent", "grepsearch", "codesearch"]),
-    ("file.list", &["filelist", "glob", "ls", "list", "listfiles", "listdirectory", "listdir", "findfiles"]),
+    ("file.write", &["filewrite", "write", "writefile", "createfile", "create", "writetofile", "savefile", "fswrite"]),
+    ("file.search", &["filesearch", "grep", "search", "rg", "ripgrep", "searchfiles", "searchfilecontent", "grepsearch", "codesearch", "grepfiles", "searchtext", "searchcode", "greptool"]),
+    ("file.list", &["filelist", "glob", "ls", "list", "listfiles", "listdirectory", "listdir", "findfiles", "globfilesearch", "findpath", "globtool", "printtree", "listdirectorycontents"]),
     ("plan", &["plan", "updateplan", "todowrite", "writetodos"]),
-    ("ask", &["ask", "askuser", "askuserquestion"]),
+    ("ask", &["ask", "askuser", "askuserquestion", "askfollowupquestion", "askquestion"]),
 ];
 
 /// What servers and models put before the name of a tool.
@@ -42,6 +44,9 @@ const PREFIXES: &[&str] = &[
     "tools.",
     "tool.",
     "repo_browser.",
+    "default.",
+    "developer__",
+    "functions/",
 ];
 
 /// What may precede the dot of a tool's name.
@@ -83,6 +88,9 @@ fn without_prefix(called: &str) -> &str {
     // Marks of a chat template that a server left in the name.
     let called = called.trim();
     let called = called.split_once("<|").map_or(called, |(name, _)| name).trim();
+    // The number that some models give each of their calls.
+    let is_number = |end: &&(&str, &str)| end.1.chars().all(|c| c.is_ascii_digit());
+    let called = called.rsplit_once(':').as_ref().filter(is_number).map_or(called, |end| end.0);
     let cut = PREFIXES.iter().find_map(|prefix| called.strip_prefix(prefix));
     match cut {
         Some(rest) if !rest.is_empty() => without_prefix(rest),
@@ -123,6 +131,12 @@ mod tests {
             ("default_api:exec", "exec"),
             ("mcp__avocet__Read", "file.read"),
             ("exec<|channel|>commentary", "exec"),
+            ("functions.exec:0", "exec"),
+            ("developer__shell", LINE),
+            ("grep_files", "file.search"),
+            ("glob_file_search", "file.list"),
+            ("replace_string_in_file", "file.edit"),
+            ("ask_followup_question", "ask"),
             ("view", "file.read"),
             ("str_replace_based_edit_tool", "file.edit"),
             ("MultiEdit", "file.edit"),

@@ -16,16 +16,32 @@ fn body(model: &str, request: &Request, features: RequestFeatures) -> Value {
 fn a_server_that_accepts_one_system_message_gets_one() {
     let mut request = request();
     request.messages.insert(1, Message::system("summary"));
-    let said = ServerMessage {
-        text: "System message must be at the beginning.".into(),
-        ..ServerMessage::default()
-    };
+    let said = ServerMessage::from_body("System message must be at the beginning.", None);
     let step = RequestFeatures::default().step_down(&request, 400, &said);
     assert_eq!(step, Some(Downgrade::Named(RequestFeatures::ONE_SYSTEM)));
-    assert_eq!(RequestFeatures::ONE_SYSTEM.step_down(&request, 400, &said), None);
+    let none = RequestFeatures::ONE_SYSTEM.with(RequestFeatures::NO_SYSTEM);
+    let step = RequestFeatures::ONE_SYSTEM.step_down(&request, 400, &said);
+    assert_eq!(step, Some(Downgrade::Named(none)));
+    assert_eq!(none.step_down(&request, 400, &said), None);
     let sent = body("m", &request, RequestFeatures::ONE_SYSTEM);
     assert_eq!(sent["messages"][0]["content"], "s\n\nsummary");
     assert_eq!(sent["messages"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn what_the_account_may_not_changes_nothing() {
+    for message in [
+        "User location is not supported for the API use.",
+        "Your organization must be verified to stream this model: unsupported_value",
+    ] {
+        assert_eq!(refused(RequestFeatures::default(), 400, message), None, "{message}");
+    }
+    let named = |part| Some(Downgrade::Named(part));
+    let store = refused(RequestFeatures::default(), 400, "Unknown parameter: 'store'.");
+    assert_eq!(store, named(RequestFeatures::NO_STORE));
+    let schema = "Unknown name \"parametersJsonSchema\": Cannot find field.";
+    let schema = refused(RequestFeatures::default(), 400, schema);
+    assert_eq!(schema, named(RequestFeatures::OLD_SCHEMA));
 }
 
 fn request() -> Request {
@@ -45,8 +61,7 @@ fn isdk_110_biases_by_text_go_to_servers_that_accept_them() {
     let near = CapabilityCache::for_server(true).features();
     assert_eq!(body("m", &request, near)[BIAS], json!([["happy", 0.2], ["bad", false]]));
     assert!(body("m", &request, CapabilityCache::for_server(false).features()).get(BIAS).is_none());
-    let said =
-        ServerMessage { text: "logit_bias must be an object".into(), ..ServerMessage::default() };
+    let said = ServerMessage::from_body("logit_bias must be an object", None);
     let step = near.step_down(&request, 400, &said);
     assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_BIAS)));
     assert!(body("m", &request, RequestFeatures::NO_BIAS).get(BIAS).is_none());
@@ -56,7 +71,7 @@ fn isdk_110_biases_by_text_go_to_servers_that_accept_them() {
 }
 
 fn refused(shape: RequestFeatures, status: u16, message: &str) -> Option<Downgrade> {
-    let said = ServerMessage { text: message.into(), ..ServerMessage::default() };
+    let said = ServerMessage::from_body(message, None);
     shape.step_down(&request(), status, &said)
 }
 
@@ -135,7 +150,7 @@ fn a_server_without_tools_is_recognised_and_a_mistake_in_a_call_is_not() {
     };
     let request = Request { tools: [tool].into(), ..request() };
     let step = |status, message: &str| {
-        let said = ServerMessage { text: message.into(), ..ServerMessage::default() };
+        let said = ServerMessage::from_body(message, None);
         RequestFeatures::default().step_down(&request, status, &said)
     };
     for (status, message) in [
@@ -165,10 +180,7 @@ fn a_server_without_tools_is_recognised_and_a_mistake_in_a_call_is_not() {
 #[test]
 fn a_server_that_cannot_be_told_how_much_to_think_is_not_told() {
     let request = Request { effort: Some(Effort::High), ..request() };
-    let said = ServerMessage {
-        text: "\"llama3\" does not support thinking".into(),
-        ..ServerMessage::default()
-    };
+    let said = ServerMessage::from_body("\"llama3\" does not support thinking", None);
     let step = RequestFeatures::default().step_down(&request, 400, &said);
     assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_EFFORT)));
     assert!(body("m", &request, RequestFeatures::NO_EFFORT).get("reasoning_effort").is_none());
@@ -213,7 +225,7 @@ fn what_only_reasoning_models_take_is_left_out_by_its_name() {
             RequestFeatures::NO_SUMMARY,
         ),
     ] {
-        let said = ServerMessage { text: text.into(), ..ServerMessage::default() };
+        let said = ServerMessage::from_body(text, None);
         let step = RequestFeatures::default().step_down(&request, 400, &said);
         assert_eq!(step, Some(Downgrade::Named(part)), "{text}");
     }
@@ -229,7 +241,7 @@ fn images_that_are_refused_are_left_out_and_others_stay() {
     let features = cache.features();
     cache.accept(features, &cache.fit(&request, features));
     request.messages[1].blocks.push(image("bmV3"));
-    let said = ServerMessage { text: "image exceeds 5 MB".into(), ..ServerMessage::default() };
+    let said = ServerMessage::from_body("image exceeds 5 MB", None);
     let sent = cache.fit(&request, features).into_owned();
     assert_eq!(features.step_down(&sent, 400, &said), Some(Downgrade::NoImages));
     cache.refuse_images(&sent);

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use avocet_core::i18n::{LocalizedText, agent as words};
 use avocet_core::protocol::budget::Budget;
-use avocet_core::protocol::{Observation, SandboxStatus, Step, ToolCall};
+use avocet_core::protocol::{Observation, Outcome, SandboxStatus, Step, ToolCall};
 
 /// The steps of a turn where no setting says how many, in a sandbox that confines all of them.
 const CONFINED_STEPS: usize = 200;
@@ -104,7 +104,12 @@ impl TurnLimits {
         let output = (without_durations(stdout), without_durations(stderr));
         let result = (exit_code, outcome.name(), &risk.rule, output);
         let hash = self.hasher.hash_one((work, result));
-        self.record(hash, || step.work.short_line())
+        // A tool that does not exist, or a faulty call of one, cannot have brought anything.
+        let is_fault = *outcome == Outcome::NotStarted && risk.rule.starts_with("tool.");
+        let stale = self.stale + 1;
+        let is_again = self.record(hash, || step.work.short_line());
+        self.stale = if is_fault { stale } else { self.stale };
+        is_again
     }
 
     /// Counts a call that could not be read; true if the same came just before.

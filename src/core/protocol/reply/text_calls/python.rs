@@ -19,6 +19,7 @@ pub(super) fn python_calls(text: &str) -> Option<Vec<PythonCall>> {
         let (arguments, after) = arguments_of(arguments)?;
         calls.push((name.trim().to_owned(), arguments));
         rest = if printed.is_some() { after.strip_prefix(')')? } else { after }.trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
     (!calls.is_empty()).then_some(calls)
 }

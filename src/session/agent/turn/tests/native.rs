@@ -220,6 +220,14 @@ fn many_faults_in_a_row_bring_nothing_and_pause() {
     };
     assert!((0..5).all(|n| faulty(n) == "call"));
     assert!((5..10).any(|n| faulty(n).starts_with("pause: ")));
+    // A tool that does not exist brings nothing either, with whatever arguments.
+    let mut bench = native();
+    let mut unknown = |n: usize| {
+        let arguments = format!("{{\"n\":{n}}}");
+        line(&replies(&mut bench, vec![call(&format!("c{n}"), "browser_open", &arguments)]))
+    };
+    assert!((0..5).all(|n| unknown(n) == "call"));
+    assert!((5..11).any(|n| unknown(n).starts_with("pause: ")));
 }
 
 #[test]
