@@ -43,7 +43,7 @@ pub use project::{
     cargo_fmt, cargo_reads, git_submodules, jar_lists, npm_reads, npm_setting, python_json,
     rust_toolchain, rustc_explain,
 };
-pub use recursive::{diff, grep, ls, rg};
+pub use recursive::{diff, grep, ls, recursive_flag, rg};
 pub use remote::{destroys, docker, forge, prune, sends};
 pub use sed::sed;
 

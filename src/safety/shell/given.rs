@@ -3,7 +3,7 @@
 use super::ast::{ShellWord, Simple, Trait};
 use super::expand::KnownWord;
 use super::plain::{PlainCommand, PlainLine, PlainPart};
-use super::runner::{Runner, is_showing, only_shows_unknown, who_runs, written_sets};
+use super::runner::{Runner, is_of_shell, is_showing, only_shows_unknown, who_runs, written_sets};
 use super::unknown::{Demand, demands};
 use super::variables::made_name;
 use super::writer::{PlainWriter, Streams};
@@ -106,6 +106,10 @@ impl PlainWriter<'_> {
     ) -> Option<()> {
         let args: Vec<String> = given.words.iter().map(|word| word.text.clone()).collect();
         if !only_shows_unknown(name, &given.words) {
+            // A format, an operator or a name that the shell itself would take.
+            if is_of_shell(name) {
+                return None;
+            }
             self.demand(name, &args, &mut given)?;
         }
         let shown = || {

@@ -57,7 +57,7 @@ fn lists(command: &PlainCommand) -> bool {
         arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['l', 'L', 'c', 'n'])
     };
     match short_name(name) {
-        "find" => !args.iter().any(|arg| arg.contains("exec")),
+        "find" => !args.iter().any(|arg| arg.contains("exec") || arg.contains("printf")),
         "git" => {
             let sub = args.iter().find(|arg| !arg.starts_with('-'));
             has_listing || sub.is_some_and(|sub| GIT_LISTS.contains(&sub.as_str()))

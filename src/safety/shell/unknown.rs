@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use super::super::checks::recursive_flag;
 use super::super::spec::{Operands, operands};
 use super::super::{args, checks, rules, sensitive};
 use avocet_core::text::quote_literal;
@@ -57,25 +58,32 @@ pub fn demands(name: &str, args: &[String]) -> Option<Vec<(usize, Demand)>> {
         Operands::Reads(most) => (false, most != usize::MAX),
         _ => (false, false),
     };
-    let takes_pattern = TAKE_PATTERNS.contains(&name) && !has("-o|--only-matching|-r|--replace");
-    let demand = |at: usize| {
+    let splits = has("-o|--only-matching") || name == "rg" && has("-r|--replace");
+    // It would go through a folder, whatever that is called, and where a link leads.
+    let is_deep = name.ends_with("grep") && recursive_flag(&tokens).is_some();
+    let takes_names = (TAKE_NAMES.contains(&name) || checks::reads_found_names(name)) && !is_deep;
+    let demand = |(at, arg): (usize, &String)| {
         let place = operands(&tokens).position(|(own, _)| own + from == at);
-        let is_name = match place {
-            Some(0) if has_pattern => takes_pattern,
-            Some(_) => TAKE_NAMES.contains(&name) || checks::reads_found_names(name),
-            None => false,
-        };
-        match place {
+        let demand = match place {
             Some(_) if name == "git" => Demand::Revision,
-            Some(0) if is_name && has_pattern => Demand::Name,
-            Some(_) if is_name && is_limited => Demand::Name,
-            Some(_) if is_name => Demand::Names,
-            _ => Demand::Number,
-        }
+            Some(0) if has_pattern && TAKE_PATTERNS.contains(&name) && !splits => Demand::Name,
+            Some(place) if takes_names && (place > 0 || !has_pattern) => {
+                if is_limited {
+                    Demand::Name
+                } else {
+                    Demand::Names
+                }
+            }
+            // What a number would be there, a name would be as well.
+            Some(_) if arg == UNKNOWN => return None,
+            Some(_) | None => Demand::Number,
+        };
+        Some((at, demand))
     };
-    let unknown = args.iter().enumerate().filter(|(_, arg)| arg.contains(UNKNOWN));
-    let known = args.get(..from)?.iter().all(|arg| !arg.contains(UNKNOWN));
-    known.then(|| unknown.map(|(at, _)| (at, demand(at))).collect())
+    let is_known = args.get(..from)?.iter().all(|arg| !arg.contains(UNKNOWN));
+    let unknown = args.iter().enumerate().filter(|(_, arg)| is_known && arg.contains(UNKNOWN));
+    let demands: Option<Vec<_>> = unknown.map(demand).collect();
+    demands.filter(|_| is_known)
 }
 
 impl Demand {
@@ -118,6 +126,7 @@ pub fn prelude(script: &str, workspace: &Path) -> Option<String> {
     Some(format!(
         "avocet_out() {{ printf 'left out: %s\\n' \"$1\" >&2\nreturn 1\n}}
 avocet_name() {{ avocet__bare=\"${{1#{inside}}}\"{strips}
+if [ -L \"${{1%/}}\" ]\nthen avocet_out \"$1\"\nreturn\nfi
 case \"/${{avocet__bare}}/\" in
 //*|/[-+\\~\\(\\)\\!,]*|*/../*) avocet_out \"$1\"
 ;; *[=:\\\"\\'\\`\\\\\\$]*) avocet_out \"$1\"

@@ -173,6 +173,11 @@ impl Invoked {
             (None, true) => Some(KnownWord::shown("\"${avocet__each}\"".to_owned())),
             (None, false) => Some(KnownWord::shown("${avocet_0}".to_owned())),
         };
+        // A letter may be anywhere.
+        let is_sign = |gap: &String| gap.contains(|c: char| !c.is_ascii_alphanumeric());
+        if !self.gap.as_ref().is_none_or(is_sign) {
+            return None;
+        }
         let is_named = !self.gap.as_ref().is_some_and(|gap| name.contains(gap.as_str()));
         is_named.then(|| (name.clone(), args.iter().map(fill).chain(found).collect()))
     }
