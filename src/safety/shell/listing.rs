@@ -60,7 +60,13 @@ fn lists(command: &PlainCommand) -> bool {
         "find" => !args.iter().any(|arg| arg.contains("exec") || arg.contains("printf")),
         "git" => {
             let sub = args.iter().find(|arg| !arg.starts_with('-'));
-            has_listing || sub.is_some_and(|sub| GIT_LISTS.contains(&sub.as_str()))
+            // What was written by someone: the subject of a commit, the text of a tag.
+            let is_text = |arg: &String| {
+                ["--format", "--pretty"].iter().any(|option| arg.starts_with(option))
+                    && !arg.contains("refname")
+            };
+            let is_listed = sub.is_some_and(|sub| GIT_LISTS.contains(&sub.as_str()));
+            has_listing || is_listed && !args.iter().any(is_text)
         }
         "rg" | "grep" | "egrep" | "fgrep" => has_listing || args.iter().any(letters),
         name => LISTS.contains(&name),

@@ -174,8 +174,8 @@ impl Invoked {
             (None, false) => Some(KnownWord::shown("${avocet_0}".to_owned())),
         };
         // A letter may be anywhere.
-        let is_sign = |gap: &String| gap.contains(|c: char| !c.is_ascii_alphanumeric());
-        if !self.gap.as_ref().is_none_or(is_sign) {
+        let is_letters = |gap: &String| gap.chars().all(|c| c.is_ascii_alphanumeric());
+        if self.gap.as_ref().is_some_and(is_letters) {
             return None;
         }
         let is_named = !self.gap.as_ref().is_some_and(|gap| name.contains(gap.as_str()));
