@@ -18,6 +18,8 @@ const LISTING: &[&str] = &[
     "--name-only", "--files", "--count", "--files-with-matches", "--format=%h", "--format=%H", "--pretty=%h", "--pretty=%H",
     "--pretty=format:%h", "--pretty=format:%H",
 ];
+/// They read what is piped to them, where they are given no file.
+const SEARCHES: &[&str] = &["rg", "grep", "egrep", "fgrep"];
 const FILTERS: &[&str] = &[
     "head", "tail", "sort", "uniq", "grep", "egrep", "fgrep", "tac", "cut", "sed", "awk", "tr",
     "wc",
@@ -40,6 +42,15 @@ impl PlainLine {
 
 /// A command that lists, and those that leave out, sort or cut what it prints.
 fn is_listing(parts: &[PlainPart]) -> bool {
+    // What is piped to one that reads no input is lost.
+    let begins = |part: &PlainPart| match part {
+        PlainPart::Command(command) => {
+            !SEARCHES.contains(&short_name(&command.name)) && lists(command)
+        }
+        PlainPart::Text(_) => false,
+    };
+    let begin = parts.iter().rposition(begins).unwrap_or(0);
+    let parts = parts.get(begin..).unwrap_or_default();
     let Some((PlainPart::Command(first), rest)) = parts.split_first() else { return false };
     let filters = |pair: &[PlainPart]| match pair {
         [PlainPart::Text(sign), PlainPart::Command(command)] => {
@@ -68,7 +79,7 @@ fn lists(command: &PlainCommand) -> bool {
             let is_listed = sub.is_some_and(|sub| GIT_LISTS.contains(&sub.as_str()));
             has_listing || is_listed && !args.iter().any(is_text)
         }
-        "rg" | "grep" | "egrep" | "fgrep" => has_listing || args.iter().any(letters),
+        name if SEARCHES.contains(&name) => has_listing || args.iter().any(letters),
         name => LISTS.contains(&name),
     }
 }
