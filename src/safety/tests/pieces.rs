@@ -120,7 +120,7 @@ const HARMLESS: &[&str] = &[
     "diff <(sort a.txt) <(git show HEAD:a.txt)",
     "ls | xargs cat",
     "git ls-files | head -5 | xargs grep -n foo",
-    "rg -l foo | xargs -n1 wc -l",
+    "git ls-files | xargs -n1 wc -l",
     "ls | xargs -I{} echo a{}b",
     "ls | while read -r g; do cat $g; done",
     "for g in $(git ls-files); do echo $g; wc -l < \"$g\"; done",
