@@ -62,6 +62,8 @@ pub struct ShellScriptCommand {
     /// Where it is, or its name if it is nowhere.
     pub program: String,
     pub args: Vec<String>,
+    /// Those that have [`UNKNOWN`](crate::UNKNOWN) in them, as the shell is given them, in order.
+    pub unknown: Vec<String>,
     pub cwd: PathBuf,
     /// What it needs beyond its own words.
     pub launch: Launch,

@@ -78,6 +78,7 @@ pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use sensitive::{
     case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
 };
+pub use shell::UNKNOWN;
 pub use signing::hooks_digest;
 pub use step::{UNTRUSTED, suggest_grants};
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};

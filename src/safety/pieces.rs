@@ -102,11 +102,13 @@ impl JudgedPiece {
                 return None;
             }
         }
+        // The user would be asked about what only the shell will know.
+        let is_asked = judged.risk.tier > Tier::L0 && !command.unknown.is_empty();
         // What the shell does itself gets nothing added.
         let plain = judged.launch.inserted.is_empty() && !judged.launch.empty_folder;
         let is_kept = command.shown.is_none() || plain;
         let text = command.text.clone();
-        is_kept.then_some(JudgedPiece { text, judged, is_allowed })
+        (is_kept && !is_asked).then_some(JudgedPiece { text, judged, is_allowed })
     }
 
     fn length(&self) -> usize {
@@ -224,7 +226,7 @@ impl JudgedLine {
 }
 
 fn script_part(command: PlainCommand, piece: JudgedPiece) -> ShellScriptPart {
-    let PlainCommand { name, args, shown, sets, redirects, has_found_names, .. } = command;
+    let PlainCommand { name, args, unknown, shown, sets, redirects, has_found_names, .. } = command;
     if let Some(shown) = shown {
         return ShellScriptPart::Text(sets + &shown + &redirects);
     }
@@ -239,6 +241,7 @@ fn script_part(command: PlainCommand, piece: JudgedPiece) -> ShellScriptPart {
     ShellScriptPart::Command(Box::new(ShellScriptCommand {
         program: path.map_or(name, str::to_owned),
         args,
+        unknown,
         cwd: judged.cwd,
         searches: searches || has_found_names,
         launch: judged.launch,

@@ -203,7 +203,7 @@ fn match_byte(glob: &[u8], byte: u8) -> Option<usize> {
 }
 
 /// Suffixes that editors and users append to the name of a copy.
-const COPIES: &[&str] = &["~", ".bak", ".old", ".orig", ".save", ".backup", ".swp"];
+pub(super) const COPIES: &[&str] = &["~", ".bak", ".old", ".orig", ".save", ".backup", ".swp"];
 
 /// Words that say: this shows what such a file looks like.
 const SAMPLES: &[&str] =

@@ -97,6 +97,29 @@ const LINES: &[&str] = &[
     "N=1; D=sub; head -$N \"$D/two words.txt\" && ls $D",
     "cd -- sub && ls",
     "set +e; false; ls",
+    "git ls-files '*.txt' | grep -v words | xargs wc -l",
+    "git ls-files -z | xargs -0 ls",
+    "ls sub | xargs -I{} echo 'f {}'",
+    "seq 3 | xargs -n1 echo; seq 3 | xargs echo a",
+    "for f in $(git ls-files); do echo $f; done",
+    "for f in $(ls sub | grep -v words); do head -n 1 sub/$f; done",
+    "ls | grep txt | while read -r f; do wc -l < \"$f\"; cat \"$f\"; done",
+    "git log --format=%h | while read -r h; do git show --stat --format=%s $h; done",
+    "git show --format=%s --stat $(git rev-parse HEAD)",
+    "cat $(git ls-files a.txt)",
+    "case abc in b*) echo b ;; a?c|x) echo ok ;; *) echo none ;; esac",
+    "case \"$(ls sub | head -1)\" in\n  one*)\n    echo one\n    ;;\n  *) ;;\nesac",
+    "x=4; echo $((1 + 2 * 3)) $((x + 1)); n=$(wc -l < a.txt); echo $((n + 1)) $((n >= 1 && x != 4))",
+    "n=$(wc -l < a.txt); head -n $((n + 0)) a.txt; sed -n \"${n}p\" a.txt",
+    "diff <(ls) <(ls sub); cat <(echo one) <(echo two) | wc -l",
+    "while read -r f; do echo \"<$f>\"; done < <(ls sub)",
+    "for ((i=0; i<3; i++)); do echo $i; done",
+    "f=sub/one.txt; echo ${f%.txt} ${f##*/} ${f#*/} ${f%%/*} ${f%.md}",
+    "ls sub | while read -r f; do echo \"${f%.txt}\"; done",
+    "D=sub; ls $D/*.txt \"$D\"/one.*; ls \"sub\"/*.txt",
+    "bash -c 'ls sub | head -1'",
+    "ls | tee /dev/null | wc -l",
+    "[[ -f a.txt && abc == a* ]] && echo yes; [[ a == \"b*\" || -d nope ]] || echo no",
 ];
 
 #[tokio::test]
@@ -127,6 +150,36 @@ async fn a_search_in_a_line_leaves_credentials_out() {
             let seen = lines.seen(&["bash", "-c", line], mode).await;
             assert!(!seen.stdout.contains("sk-hidden"), "{line}: {}", seen.stdout);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_would_be_an_option_or_a_credential_file_reaches_no_program() {
+    let lines = LineFixture::new();
+    if !lines.is_held() {
+        return skip(Reason::NoSandbox);
+    }
+    for name in ["--files0-from=.env", "-exec", "server.pem", "sub/.env.bak"] {
+        lines.write(name, "sk-hidden-needle\n");
+    }
+    lines.git(&["add", "-A", "-f"]);
+    lines.git(&["tag", "--", "ok"]);
+    for (line, left_out) in [
+        ("ls -a | xargs cat", "left out: .env"),
+        ("ls | xargs -n1 wc -c", "left out: --files0-from=.env"),
+        ("for f in $(ls -a); do head -n 1 \"$f\"; done", "left out: server.pem"),
+        ("for f in $(ls); do find $f; done", "left out: -exec"),
+        ("ls sub -a | while read -r f; do cat \"sub/$f\"; done", "left out: sub/.env.bak"),
+        ("ls -a | while read -r f; do wc -l < \"$f\"; done", "left out: .."),
+        ("for f in $(git ls-files); do git log --oneline -- $f; done", "left out: server.pem"),
+        ("git ls-files | xargs -I{} git diff HEAD -- {}", "left out: .env"),
+        ("for f in $(ls); do sed -n \"${f}p\" a.txt; done", "left out: a.txt"),
+        ("n=$(ls | head -1); echo $((n + 1)); head -n $n a.txt", "left out: "),
+        ("cat $(ls -a)", "left out: .env"),
+    ] {
+        let seen = lines.seen(&["bash", "-lc", line], SandboxMode::Read).await;
+        assert!(seen.stderr.contains(left_out), "{line}: {}", seen.stderr);
+        assert!(!seen.stdout.contains("sk-hidden"), "{line}: {}", seen.stdout);
     }
 }
 

@@ -121,8 +121,8 @@ pub(super) fn exec_read_findings(
     each: bool,
 ) -> Option<Findings> {
     let (name, args) = words.split_first()?;
-    let known = EXEC_READS.contains(&name.as_str())
-        && args.iter().all(|arg| arg == "{}" || !arg.contains("{}"));
+    let known =
+        reads_found_names(name) && args.iter().all(|arg| arg == "{}" || !arg.contains("{}"));
     // It would go through a found folder, whatever that is called.
     let greps = matches!(name.as_str(), "grep" | "egrep" | "fgrep");
     let row = call.ground.row(name).filter(|_| greps);
@@ -159,6 +159,11 @@ fn exclusion_tests() -> impl Iterator<Item = String> {
 }
 
 const FOUND: &[&str] = &["./found", "./found/a", "./found/b"];
+
+/// Whether a program takes a found path for a file and nothing else.
+pub fn reads_found_names(name: &str) -> bool {
+    EXEC_READS.contains(&name)
+}
 
 /// Programs that take a found path for a file and nothing else.
 #[rustfmt::skip]

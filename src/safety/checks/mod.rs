@@ -25,7 +25,7 @@ mod sed;
 
 pub use awk::awk;
 pub use data::statements;
-pub use find::find;
+pub use find::{find, reads_found_names};
 pub use forms::{
     ar_lists, bat, fd_reads, firewall, git_help, git_one_setting, git_range_diff, git_setting,
     ip_shows, journalctl, kernel_names, lsof, lsof_files, names_only, no_list_file,
@@ -43,7 +43,7 @@ pub use project::{
     cargo_fmt, cargo_reads, git_submodules, jar_lists, npm_reads, npm_setting, python_json,
     rust_toolchain, rustc_explain,
 };
-pub use recursive::{diff, grep, ls, rg};
+pub use recursive::{diff, grep, ls, recursive_flag, rg};
 pub use remote::{destroys, docker, forge, prune, sends};
 pub use sed::sed;
 

@@ -38,7 +38,7 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 }
 
 /// The argument that makes `grep` go through folders.
-pub(super) fn recursive_flag(tokens: &[ArgToken<'_>]) -> Option<usize> {
+pub fn recursive_flag(tokens: &[ArgToken<'_>]) -> Option<usize> {
     let flag = args::find_flag(tokens, "-r|-R|--recursive|--dereference-recursive");
     let mut ways = flag_values(tokens, "-d|--directories");
     flag.map(|token| token.at)

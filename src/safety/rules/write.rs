@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("chmod chown chgrp setfacl chattr chcon lsattr", words::CHANGES_RIGHTS, &[Write]).operands(Writes)
         .dangers(&[Danger::refuse("recursive", RECURSIVE, words::CHANGES_RIGHTS_ALL, &[Write, Irreversible])])
         .keeps(&["chmod u+w a.txt", "chmod 644 a.txt", "chmod -v +x a.sh", "chmod -x a.sh"]).raised(&["chmod -R 777 .", "chmod --recurs 777 .", "chown -vR me .", "chgrp --recursive g .", "chmod 777 . -R", "chmod 600 ~/.ssh/id_rsa", "chmod 666 /dev/sda"]),
-    Spec::ask("tee sponge", words::WRITES_FILES, &[Write]).operands(Writes).keeps(&["tee out.txt", "tee -a out.txt", "tee"]).raised(&["tee ~/.ssh/config", "tee -a /etc/sudoers", "tee /dev/sda"]),
+    Spec::ask("tee sponge", words::WRITES_FILES, &[Write]).operands(Writes).quiet(&["/dev/null", "/dev/stderr"]).keeps(&["tee out.txt", "tee -a out.txt", "tee"]).raised(&["tee ~/.ssh/config", "tee -a /etc/sudoers", "tee /dev/sda"]),
     Spec::ask("truncate split csplit dos2unix unix2dos rename prename indent", words::WRITES_FILES, &[Write]).operands(Writes).keeps(&["truncate -s 0 a.txt"]).raised(&["truncate -s 0 /dev/sda"]),
     Spec::ask("tar bsdtar gtar", words::PACKS, &[Write, Exec]).flags("-t -x -c -v -z -j -J").values("-f=text --file=text -C=text --directory=text").operands(Loose)
         .dangers(&[

@@ -21,6 +21,9 @@ pub struct Script {
     pub documents: Vec<(usize, usize)>,
     /// Its `for … in …`, but those in substitutions.
     pub loops: Vec<ForLoop>,
+    /// The same of its `case … in` and of the patterns of branches.
+    pub cases: Vec<CaseHead>,
+    pub patterns: Vec<CasePatterns>,
     /// How many commands were begun.
     pub(super) begun: usize,
 }
@@ -90,6 +93,22 @@ pub struct ForLoop {
     pub span: (usize, usize),
 }
 
+/// `case WORD in`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CaseHead {
+    pub word: ShellWord,
+    /// Where it begins and ends in the text that was read, in characters.
+    pub span: (usize, usize),
+}
+
+/// The patterns of a branch, up to their parenthesis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CasePatterns {
+    pub words: Vec<ShellWord>,
+    /// Where they begin and end in the text that was read, in characters.
+    pub span: (usize, usize),
+}
+
 /// A variable that is set in front of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set {
@@ -150,6 +169,8 @@ pub enum Trait {
     Braces,
     /// `*`, `?`, `[…]`.
     Pattern,
+    /// One of the signs of braces, patterns or homes in quotes.
+    QuotedSign,
 }
 
 impl ShellWord {
@@ -172,7 +193,12 @@ impl ShellWord {
     /// The substitutions of commands in it, as they are written.
     pub fn substitutions(&self) -> impl Iterator<Item = &str> {
         let written = self.variables.iter().map(|variable| variable.written.as_str());
-        written.filter(|written| written.starts_with("$("))
+        written.filter(|written| written.starts_with("$(") && !written.starts_with("$(("))
+    }
+
+    /// Whether it is a sum, which the shell works out.
+    pub fn has_sum(&self) -> bool {
+        self.variables.iter().any(|variable| variable.written.starts_with("$(("))
     }
 
     /// Whether it shows the status of the command before.

@@ -1,7 +1,7 @@
 //! Parses the compound forms of the language: conditions, loops, branches, functions.
 
 use super::super::warning::Warning;
-use super::ast::{ForLoop, ShellWord};
+use super::ast::{CaseHead, CasePatterns, ForLoop, ShellWord};
 use super::parser::{CompoundForm, OpenCommand, Preceding, ShellParser};
 use avocet_core::i18n::safety as words;
 
@@ -104,6 +104,9 @@ impl ShellParser<'_> {
             if counted.contains(";;") {
                 self.script.add_form(Warning::Resource);
             }
+            if let Some((name, words)) = count(&counted).filter(|_| self.substitutions == 0) {
+                self.script.loops.push(ForLoop { name, words, span: (begin, self.at) });
+            }
             return;
         }
         let name = self.word().word.text;
@@ -129,11 +132,14 @@ impl ShellParser<'_> {
     }
 
     fn case(&mut self, open: &mut OpenCommand) {
+        let begin = self.at.saturating_sub("case".len());
         self.skip_blanks();
-        self.word();
+        let word = self.word().word;
         self.skip_blank_lines();
         if self.word().word.is_keyword("in") {
             open.push(CompoundForm::Pattern, self);
+            let head = CaseHead { word, span: (begin, self.at) };
+            self.script.cases.extend((self.substitutions == 0).then_some(head));
         } else {
             self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
@@ -142,6 +148,8 @@ impl ShellParser<'_> {
     /// The pattern of a branch, up to its parenthesis.
     pub(super) fn pattern(&mut self, open: &mut OpenCommand) {
         self.skip_blank_lines();
+        let begin = self.at;
+        let mut words = Vec::new();
         self.take("(");
         loop {
             self.skip_blanks();
@@ -151,11 +159,14 @@ impl ShellParser<'_> {
                 open.set_form(CompoundForm::Branch);
                 return self.close(CompoundForm::Branch, open);
             }
+            words.push(word);
             self.skip_blanks();
             match self.peek() {
                 Some('|') => self.at += 1,
                 Some(')') => {
                     self.at += 1;
+                    let patterns = CasePatterns { words, span: (begin, self.at) };
+                    self.script.patterns.extend((self.substitutions == 0).then_some(patterns));
                     return open.set_form(CompoundForm::Branch);
                 }
                 Some(_) if self.at > start => {}
@@ -202,12 +213,33 @@ impl ShellParser<'_> {
                 open.simple.words.push(word);
             } else if self.peek().is_none() {
                 return self.mark_opaque(words::SHELL_UNFINISHED);
+            } else if let Some(joint) = ["&&", "||"].into_iter().find(|joint| self.take(joint)) {
+                let (text, span) = (joint.to_owned(), (start, self.at));
+                open.simple.words.push(ShellWord { text, span, ..ShellWord::default() });
             } else {
                 self.at += 1;
             }
         }
     }
 }
+
+/// The numbers that `((i=1;i<=3;i++))` counts, and what it counts with.
+fn count(text: &str) -> Option<(String, Vec<ShellWord>)> {
+    let parts: Vec<&str> = text.strip_prefix("((")?.strip_suffix("))")?.split(';').collect();
+    let [begin, end, step] = parts.as_slice() else { return None };
+    let (name, from) = begin.split_once('=')?;
+    let limit = end.strip_prefix(name)?.strip_prefix('<')?;
+    let steps = step.strip_prefix("++").or_else(|| step.strip_suffix("++"))? == name;
+    let (from, limit): (u32, u32) = match limit.strip_prefix('=') {
+        Some(last) => (from.parse().ok()?, last.parse::<u32>().ok()?.checked_add(1)?),
+        None => (from.parse().ok()?, limit.parse().ok()?),
+    };
+    let word = |number: u32| ShellWord { text: number.to_string(), ..ShellWord::default() };
+    let is_short = steps && limit.saturating_sub(from) <= MOST_COUNTED;
+    is_short.then(|| (name.to_owned(), (from..limit).map(word).collect()))
+}
+
+const MOST_COUNTED: u32 = 200;
 
 #[rustfmt::skip]
 const KEYWORDS: &[&str] = &[

@@ -1,8 +1,9 @@
-//! `[[ … ]]` with one question: about a file, a text or two of them. What would be evaluated
-//! or matched is only known to the shell.
+//! `[[ … ]]`: questions about a file, a text or two of them. What would be evaluated is only known
+//! to the shell.
 
 use super::ast::{ShellWord, Trait};
 use super::expand::{Expander, KnownWord};
+use super::loops::written_pattern;
 
 const ABOUT_ONE: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-n", "-z"];
 const TEXTS: &[&str] = &["=", "==", "!="];
@@ -13,6 +14,25 @@ pub fn read_condition(
     words: &[ShellWord],
     expander: Expander<'_>,
 ) -> Option<(Vec<String>, String)> {
+    let mut asked = Vec::new();
+    let mut shown = "[[".to_owned();
+    for part in words.split_inclusive(is_joint) {
+        let (joint, question) = match part.split_last() {
+            Some((last, question)) if is_joint(last) => (format!(" {}", last.text), question),
+            Some(_) | None => (String::new(), part),
+        };
+        let (args, text) = read_question(question, expander)?;
+        asked.extend(args);
+        shown += &format!(" {text}{joint}");
+    }
+    Some((asked, shown + " ]]"))
+}
+
+fn is_joint(word: &ShellWord) -> bool {
+    word.is_keyword("&&") || word.is_keyword("||")
+}
+
+fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<(Vec<String>, String)> {
     let (denial, words) = match words.split_first() {
         Some((first, rest)) if first.is_keyword("!") => ("! ", rest),
         Some(_) | None => ("", words),
@@ -27,17 +47,22 @@ pub fn read_condition(
             if known.is_unknown() && !["-n", "-z"].contains(&sign.text.as_str()) {
                 return None;
             }
-            let shown = format!("[[ {denial}{} {} ]]", sign.text, known.quoted());
+            let shown = format!("{denial}{} {}", sign.text, known.quoted());
             Some((vec![sign.text.clone(), known.text], shown))
         }
         [left, sign, right] => {
-            let (one, other) = (expander.fill_unsplit(left)?, expander.fill_unsplit(right)?);
-            let is_text = is_sign(sign, TEXTS) && !right.has(Trait::Pattern);
+            let one = expander.fill_unsplit(left)?;
+            let other = if right.has(Trait::Pattern) && is_sign(sign, TEXTS) {
+                KnownWord { text: right.text.clone(), shown: Some(written_pattern(right)?) }
+            } else {
+                expander.fill_unsplit(right)?
+            };
+            let is_text = is_sign(sign, TEXTS);
             let is_number = is_sign(sign, NUMBERS) && [&one, &other].into_iter().all(is_decimal);
             if !is_text && !is_number {
                 return None;
             }
-            let shown = format!("[[ {denial}{} {} {} ]]", one.quoted(), sign.text, other.quoted());
+            let shown = format!("{denial}{} {} {}", one.quoted(), sign.text, other.quoted());
             let asked = if is_text { "=" } else { &sign.text };
             Some((vec![one.text, asked.to_owned(), other.text], shown))
         }

@@ -67,6 +67,17 @@ impl Folders {
         }
     }
 
+    /// Whether it can be only one, of those that are worked in, and none that programs keep their
+    /// own files in.
+    pub fn only_plain(&self, scene: PolicyContext<'_>) -> bool {
+        let inside = self.only().and_then(|only| {
+            let real = scene.world.resolve(only);
+            let root = scene.place.root_of(&real)?;
+            Some(real.strip_prefix(root).ok()?.to_str()?.to_owned())
+        });
+        inside.is_some_and(|inside| !inside.split('/').any(|part| part.starts_with('.')))
+    }
+
     /// The `cd` that came last has happened whatever else did.
     pub fn settle(&mut self) {
         if !self.doubtful {

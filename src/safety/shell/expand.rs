@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::{FileKind, PathKind, PolicyContext, sensitive};
 use super::ast::{Set, ShellWord, Trait, VariableUse};
 use super::brace_expansion;
+use super::unknown::UNKNOWN;
 use super::variables::{ShellVariables, is_free_name, is_one_word, made_name};
 use avocet_core::text::quote_literal;
 
@@ -24,15 +25,63 @@ impl KnownWord {
         KnownWord { text: text.into(), shown: None }
     }
 
+    /// A word that only the shell will know, as it is given it.
+    pub fn shown(shown: String) -> KnownWord {
+        KnownWord { text: UNKNOWN.to_owned(), shown: Some(shown) }
+    }
+
     /// Whether the shell itself puts a part of it in, that it makes before.
     pub fn is_unknown(&self) -> bool {
-        self.shown.as_ref().is_some_and(|shown| shown.contains("${avocet_"))
+        self.text.contains(UNKNOWN)
     }
 
     /// The same, and it is split there into as many words as it has.
     pub fn is_split(&self) -> bool {
         let count = |text| self.shown.as_ref().map_or(0, |shown| shown.matches(text).count());
         count("${avocet_") > count("\"${avocet_")
+    }
+
+    /// The variable that it is, where it is nothing else and is split.
+    pub fn split_variable(&self) -> Option<&str> {
+        let shown = self.shown.as_deref().filter(|_| self.is_split())?;
+        let name = shown.strip_prefix("${avocet_")?.strip_suffix('}')?;
+        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_').then_some(shown)
+    }
+
+    /// Keeps it one word, whatever the shell puts in.
+    pub fn keep_whole(&mut self) {
+        let Some(shown) = &mut self.shown else { return };
+        let bare = shown.replace("\"${avocet_", "${avocet_");
+        let mut parts = bare.split("${avocet_");
+        let mut whole = parts.next().unwrap_or_default().to_owned();
+        for (name, rest) in parts.filter_map(|part| part.split_once('}')) {
+            let rest = rest.strip_prefix('"').unwrap_or(rest);
+            whole += &format!("\"${{avocet_{name}}}\"{rest}");
+        }
+        *shown = whole;
+    }
+
+    /// The variables in it, each in quotes, if none of them touches a letter: what it names is
+    /// what they name. It was kept whole.
+    pub fn bare_variables(&self) -> Option<Vec<String>> {
+        const SIGNS: [&str; 5] = [":", "/", "^", "~", ".."];
+        let mut parts = self.text.split(UNKNOWN).peekable();
+        while let Some(before) = parts.next() {
+            let Some(behind) = parts.peek() else { break };
+            let ends = before.is_empty() || SIGNS.iter().any(|sign| before.ends_with(sign));
+            let begins = behind.is_empty() || SIGNS.iter().any(|sign| behind.starts_with(sign));
+            if !ends || !begins {
+                return None;
+            }
+        }
+        Some(self.variables())
+    }
+
+    /// The variables in it, each in quotes. It was kept whole.
+    pub fn variables(&self) -> Vec<String> {
+        let shown = self.shown.iter().flat_map(|shown| shown.split("\"${avocet_").skip(1));
+        let names = shown.filter_map(|part| part.split_once('}'));
+        names.map(|(name, _)| format!("\"${{avocet_{name}}}\"")).collect()
     }
 
     /// For the shell, which has nothing to expand in it.
@@ -68,6 +117,8 @@ pub struct Substituted {
     pub known: Option<String>,
     /// The variable that the shell keeps it in, if not.
     pub name: String,
+    /// Whether it prints a list of names, revisions or numbers.
+    pub is_listing: bool,
 }
 
 /// Where words are expanded.
@@ -90,12 +141,14 @@ pub struct Expander<'a> {
     pub shows: bool,
     /// The same, and it compares: a word stays one.
     pub compares: bool,
+    /// Whether it is a program, whose words are looked at once more.
+    pub takes: bool,
 }
 
 impl Expander<'_> {
     /// The words that a word becomes; `None`: only the shell knows.
     pub fn expand(&self, word: &ShellWord) -> Option<Vec<KnownWord>> {
-        use Trait::{Braces, Coded, Pattern, Process, Quoted, Variable};
+        use Trait::{Braces, Coded, Pattern, Process, Quoted, QuotedSign, Variable};
         if word.has(Process) || word.has(Coded) && !word.text.chars().all(is_read_alike) {
             return None;
         }
@@ -104,14 +157,23 @@ impl Expander<'_> {
             return words;
         }
         if word.has(Variable) || !word.variables.is_empty() {
-            return if spreads { None } else { Some(vec![self.fill_variables(word)?]) };
+            let known = self.fill_variables(word)?;
+            if !spreads {
+                return Some(vec![known]);
+            }
+            // No sign of the pattern comes from a value.
+            let signs = |text: &str| text.matches(['*', '?', '[', '{']).count();
+            let is_plain = known.shown.is_none() && signs(&known.text) == signs(&word.plain);
+            let is_odd = word.has(Braces) || word.has(QuotedSign);
+            let found = self.find_names(&known.text).filter(|_| is_plain && !is_odd)?;
+            return Some(found.into_iter().map(KnownWord::literal).collect());
         }
         let starts_at_home = word.text.starts_with('~');
         if !spreads && !starts_at_home {
             return Some(vec![KnownWord::literal(&word.text)]);
         }
         // Which of the signs is quoted is not known here.
-        if word.has(Quoted) {
+        if word.has(QuotedSign) || word.has(Quoted) && word.has(Braces) {
             return None;
         }
         let texts = if word.has(Braces) { spread(&word.text)? } else { vec![word.text.clone()] };
@@ -198,18 +260,29 @@ impl Expander<'_> {
     /// status of a command is some number.
     fn value_of(&self, variable: &VariableUse) -> Option<(String, Option<String>)> {
         let written = variable.written.as_str();
+        if written.starts_with("$((") {
+            return self.sum(written);
+        }
         if written.starts_with("$(") {
             return self.substituted(variable);
         }
-        let name = written.trim_start_matches('$').trim_matches(['{', '}']);
+        let inside = written.strip_prefix('$')?;
+        let inside = inside.strip_prefix('{').map_or(Some(inside), |it| it.strip_suffix('}'))?;
+        let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '?');
+        let (name, cut) = inside.split_at_checked(end.unwrap_or(inside.len()))?;
         let kept = Some(format!("\"${{{name}}}\""));
-        let is_whole = written == format!("${name}") || written == format!("${{{name}}}");
         match name {
-            _ if !is_whole => None,
-            name if self.context.variables.is_made(name) => self.shown_later(name, variable),
-            name if self.context.variables.has(name) => {
-                Some((self.context.variables.value_of(name, variable)?, None))
+            _ if !cut.is_empty() && !is_cut(cut) => None,
+            name if self.context.variables.is_made(name) => {
+                let is_listed = self.context.variables.is_listed(name);
+                let (text, kept) = self.shown_later(name, variable, is_listed)?;
+                Some((text, kept.map(|kept| kept.replace('}', &format!("{cut}}}")))))
             }
+            name if self.context.variables.has(name) => {
+                let value = self.context.variables.value_of(name, variable)?;
+                Some((without_cut(&value, cut).to_owned(), None))
+            }
+            _ if !cut.is_empty() => None,
             "HOME" => Some((plain_path(&self.context.scene.place.home)?, None)),
             "PWD" => Some((plain_path(self.context.folder?)?, None)),
             "?" if self.shows => Some(("0".to_owned(), kept)),
@@ -218,21 +291,65 @@ impl Expander<'_> {
         }
     }
 
+    /// What the shell works out: of numbers, and of variables that it looks at before. Anything
+    /// else would be evaluated.
+    fn sum(&self, written: &str) -> Option<(String, Option<String>)> {
+        let inside = written.strip_prefix("$((")?.strip_suffix("))")?;
+        let mut sum = String::new();
+        let mut rest = inside;
+        while let Some(first) = rest.chars().next() {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || "_${}".contains(c);
+            let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len()).max(first.len_utf8());
+            let (word, behind) = rest.split_at_checked(length)?;
+            rest = behind;
+            let is_number = |text: &str| {
+                text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
+            };
+            let name = word.trim_start_matches('$').trim_matches(['{', '}']);
+            if is_number(word) || " \n\t+-*/%()<>!".contains(word) {
+                sum += word;
+            } else if ["=", "&", "|"].contains(&word) && rest.starts_with(word) {
+                rest = rest.get(1..)?;
+                sum += &word.repeat(2);
+            } else if word == "=" && sum.ends_with(['<', '>', '!']) {
+                sum += word;
+            } else if self.context.variables.is_made(name) {
+                sum += &format!("$(avocet_digits \"${{{}}}\")", made_name(name));
+            } else {
+                let known = VariableUse { at: 0, written: String::new(), is_quoted: true };
+                let value = self.context.variables.value_of(name, &known)?;
+                sum += is_number(&value).then_some(value.as_str()).filter(|it| !it.is_empty())?;
+            }
+        }
+        let shown = if self.takes {
+            format!("\"$(avocet_digits \"$(({sum}))\")\"")
+        } else {
+            format!("\"$(({sum}))\"")
+        };
+        (self.shows || self.takes).then_some((UNKNOWN.to_owned(), Some(shown)))
+    }
+
     /// What a substitution becomes: its text, or a variable that the shell sets before.
     fn substituted(&self, variable: &VariableUse) -> Option<(String, Option<String>)> {
         let made = self.made.iter().find(|one| one.written == variable.written)?;
         match &made.known {
             Some(text) => (variable.is_quoted || is_one_word(text)).then(|| (text.clone(), None)),
-            None => self.shown_later(&made.name, variable),
+            None => self.shown_later(&made.name, variable, made.is_listing),
         }
     }
 
-    /// A value that only the shell will know, for a command that shows or compares it.
-    fn shown_later(&self, name: &str, variable: &VariableUse) -> Option<(String, Option<String>)> {
+    /// A value that only the shell will know, for a command that shows or compares it; one that
+    /// is listed, for a program as well.
+    fn shown_later(
+        &self,
+        name: &str,
+        variable: &VariableUse,
+        is_listed: bool,
+    ) -> Option<(String, Option<String>)> {
+        let is_one = variable.is_quoted || self.compares || self.context.variables.is_single(name);
         let name = made_name(name);
-        let is_one = variable.is_quoted || self.compares;
         let kept = if is_one { format!("\"${{{name}}}\"") } else { format!("${{{name}}}") };
-        self.shows.then_some((UNKNOWN.to_owned(), Some(kept)))
+        (self.shows || self.takes && is_listed).then_some((UNKNOWN.to_owned(), Some(kept)))
     }
 
     /// The names that a pattern finds, sorted; the pattern itself where it finds none.
@@ -313,9 +430,31 @@ impl Expander<'_> {
     }
 }
 
-/// A text that nothing takes for an option or a file of credentials, in place of one that only the
-/// shell will know.
-pub const UNKNOWN: &str = "x";
+/// Whether the rest of `${x%.py}` takes a beginning or an end away.
+fn is_cut(text: &str) -> bool {
+    let pattern = text.trim_start_matches(['%', '#']);
+    (1..3).contains(&(text.len() - pattern.len()))
+        && (text.starts_with('%') || !text.contains('%'))
+        && (text.starts_with('#') || !text.contains('#'))
+        && pattern.chars().all(|c| c.is_ascii_alphanumeric() || "._-/*?".contains(c))
+}
+
+/// A value without what such a cut takes away.
+fn without_cut<'v>(value: &'v str, cut: &str) -> &'v str {
+    let pattern = cut.trim_start_matches(['%', '#']);
+    let fits = |part: &str| sensitive::matches_glob(pattern.as_bytes(), part.as_bytes());
+    let parts = value.char_indices().map(|(at, _)| at).chain([value.len()]);
+    let parts = parts.filter_map(|at| value.split_at_checked(at));
+    let of_end = cut.starts_with('%');
+    let mut kept = parts.filter_map(|(before, behind)| {
+        let (kept, taken) = if of_end { (before, behind) } else { (behind, before) };
+        fits(taken).then_some(kept)
+    });
+    let is_longest = cut.len() - pattern.len() == 2;
+    // An end is the longest where it is found first, a beginning where it is found last.
+    let kept = if of_end == is_longest { kept.next() } else { kept.next_back() };
+    kept.filter(|_| !cut.is_empty()).unwrap_or(value)
+}
 
 /// Whether `[…]` only lists letters, which means the same everywhere.
 fn has_plain_lists(pattern: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Reads what is between the words of a line: operators, forms and redirections. Anything
 //! else there, and the line is not understood.
 
-use super::ast::{ForLoop, Redirect, RedirectKind, Script, Simple};
+use super::ast::{CaseHead, ForLoop, Redirect, RedirectKind, Script, ShellWord, Simple};
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,10 @@ pub(super) enum Token<'s> {
     Group(&'static str),
     /// `for NAME in WORD…`; its body is between `do` and `done`.
     For(&'s ForLoop),
+    /// `case WORD in`.
+    Case(&'s CaseHead),
+    /// The patterns of a branch.
+    Patterns(&'s [ShellWord]),
     /// The beginning of a body.
     Do,
     /// The end of a body.
@@ -34,6 +38,8 @@ enum Hole<'s> {
     Word(&'s Simple),
     Set(&'s Simple),
     For(&'s ForLoop),
+    Case(&'s CaseHead),
+    Patterns(&'s [ShellWord]),
     Target(&'s Redirect),
     /// A here-document: its command has the text.
     Document,
@@ -58,6 +64,9 @@ pub(super) fn read_tokens<'s>(
     }
     holes.extend(script.documents.iter().map(|span| (*span, Hole::Document)));
     holes.extend(script.loops.iter().map(|one| (one.span, Hole::For(one))));
+    holes.extend(script.cases.iter().map(|head| (head.span, Hole::Case(head))));
+    let patterns = script.patterns.iter();
+    holes.extend(patterns.map(|one| (one.span, Hole::Patterns(&one.words))));
     holes.sort_by_key(|(span, _)| *span);
     let mut reader = GapReader { is_bash, tokens: Vec::new() };
     let mut done = 0;
@@ -68,12 +77,14 @@ pub(super) fn read_tokens<'s>(
         let gap: String = letters.get(done..start)?.iter().collect();
         let redirect = match hole {
             Hole::Target(redirect) => Some(redirect),
-            Hole::Word(_) | Hole::Set(_) | Hole::For(_) | Hole::Document => None,
+            _ => None,
         };
         reader.read(&gap, redirect)?;
         match hole {
             Hole::Word(simple) | Hole::Set(simple) => reader.tokens.push(Token::Command(simple)),
             Hole::For(one) => reader.tokens.push(Token::For(one)),
+            Hole::Case(head) => reader.tokens.push(Token::Case(head)),
+            Hole::Patterns(words) => reader.tokens.push(Token::Patterns(words)),
             Hole::Target(_) | Hole::Document => {}
         }
         // The elements of an array.
@@ -127,6 +138,7 @@ impl<'s> GapReader<'s> {
             ("||", Some(Token::Operator(" || "))),
             ("|&", None),
             ("|", Some(Token::Operator(" | "))),
+            (";;", Some(Token::Operator("\n;;\n"))),
             (";", Some(Token::Operator("\n"))),
             ("\n", Some(Token::Operator("\n"))),
             ("(", Some(Token::Group("( "))),
@@ -139,6 +151,7 @@ impl<'s> GapReader<'s> {
             ("elif", Some(Token::Group("elif "))),
             ("else", Some(Token::Group("else "))),
             ("fi", Some(Token::Group("fi"))),
+            ("esac", Some(Token::Group("esac\n}"))),
             ("while", Some(Token::Group("while "))),
             ("do", Some(Token::Do)),
             ("done", Some(Token::Done)),
@@ -156,7 +169,7 @@ impl<'s> GapReader<'s> {
         })?;
         let behind = text.get(sign.len()..)?;
         let known = match *sign {
-            ";" => !behind.starts_with([';', '&']),
+            ";" | ";;" => !behind.starts_with([';', '&']),
             "|" => !behind.starts_with(['|', '&']),
             "time" | "time -p" | "|&" | "]]" => self.is_bash,
             _ => true,

@@ -23,11 +23,15 @@ mod condition;
 mod cwd;
 mod expand;
 mod gaps;
+mod given;
+mod listing;
+mod loops;
 mod parser;
 mod plain;
 mod redirect;
 mod runner;
 mod substitution;
+mod unknown;
 mod variables;
 mod word;
 mod writer;
@@ -35,6 +39,7 @@ mod xargs;
 
 pub use plain::{PlainCommand, PlainLine, PlainPart};
 pub use runner::shell_lookup_line;
+pub use unknown::UNKNOWN;
 pub use writer::read_plain;
 
 use ast::{RedirectKind, Script, ShellWord, Simple, Trait};

@@ -20,6 +20,8 @@ pub struct PlainCommand {
     pub text: String,
     pub name: String,
     pub args: Vec<String>,
+    /// Those of them of which only the shell will know a part, as it is given them, in order.
+    pub unknown: Vec<String>,
     /// For the shell, where the shell itself does it; `None`: a program is started.
     pub shown: Option<String>,
     /// Variables in front of it, for the shell.

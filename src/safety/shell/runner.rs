@@ -2,7 +2,8 @@
 
 use super::super::wrappers;
 use super::ast::{Set, ShellWord, Simple, Trait};
-use super::expand::{KnownWord, UNKNOWN};
+use super::expand::KnownWord;
+use super::unknown::UNKNOWN;
 use super::variables::is_free_name;
 use avocet_core::text::quote_literal;
 

@@ -15,7 +15,7 @@ const MOST_NUMBERS: u32 = 200;
 
 /// The text inside, if it is one.
 pub fn inside(written: &str) -> Option<&str> {
-    written.strip_prefix("$(").filter(|rest| !rest.starts_with('('))?.strip_suffix(')')
+    written.strip_prefix("$(")?.strip_suffix(')')
 }
 
 impl ExpansionContext<'_> {
@@ -39,13 +39,19 @@ impl ExpansionContext<'_> {
         let mut made = Vec::new();
         for written in simple.words.iter().flat_map(ShellWord::substitutions) {
             let known = Some(self.evaluate(inside(written)?)?);
-            made.push(Substituted { written: written.to_owned(), known, name: String::new() });
+            made.push(Substituted {
+                written: written.to_owned(),
+                known,
+                name: String::new(),
+                is_listing: false,
+            });
         }
         if is_plain { self.answer(&simple.words, &made) } else { None }
     }
 
     fn answer(&self, words: &[ShellWord], made: &[Substituted]) -> Option<String> {
-        let expander = Expander { context: *self, made, shows: false, compares: false };
+        let expander =
+            Expander { context: *self, made, shows: false, compares: false, takes: false };
         let mut texts = Vec::new();
         for word in words {
             let known = expander.expand(word)?;

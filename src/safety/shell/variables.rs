@@ -11,6 +11,10 @@ pub struct ShellVariables {
     /// Those that the shell is given to set, under another name: what a command prints, or a line
     /// that is read.
     made: Vec<String>,
+    /// Those among them that are one word.
+    single: Vec<String>,
+    /// Those that hold names of files, revisions or numbers that a command listed.
+    listed: Vec<String>,
 }
 
 impl ShellVariables {
@@ -27,6 +31,29 @@ impl ShellVariables {
             self.made.push(name.to_owned());
         }
         is_new.then(|| made_name(name))
+    }
+
+    /// The same for one that is set to one word after the other.
+    pub fn make_single(&mut self, name: &str) -> Option<String> {
+        self.single.push(name.to_owned());
+        self.make(name)
+    }
+
+    /// What it is set to: in all places a list, or it is none.
+    pub fn mark_listed(&mut self, name: &str, is_listing: bool) {
+        let is_first = !self.is_made(name);
+        self.listed.retain(|other| other != name || is_listing);
+        if is_listing && is_first {
+            self.listed.push(name.to_owned());
+        }
+    }
+
+    pub fn is_listed(&self, name: &str) -> bool {
+        self.listed.iter().any(|other| other == name)
+    }
+
+    pub fn is_single(&self, name: &str) -> bool {
+        self.single.iter().any(|other| other == name)
     }
 
     pub fn is_made(&self, name: &str) -> bool {

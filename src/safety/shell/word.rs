@@ -27,6 +27,13 @@ enum Brace {
 
 impl WordBuilder {
     fn push_quoted(&mut self, c: char) {
+        if "*?[]{}~".contains(c) {
+            self.word.add_trait(Trait::QuotedSign);
+        }
+        self.push_plain(c);
+    }
+
+    fn push_plain(&mut self, c: char) {
         self.word.text.push(c);
         self.word.plain.push(c);
     }
@@ -48,7 +55,7 @@ impl WordBuilder {
             '}' if self.brace == Brace::Listed => self.word.add_trait(Trait::Braces),
             _ => {}
         }
-        self.push_quoted(c);
+        self.push_plain(c);
     }
 
     /// Something that expands, as it was written.
@@ -233,7 +240,7 @@ impl ShellParser<'_> {
         }
         if matches!(written, "$?" | "$#" | "$$" | "$!") {
             draft.push_use(written, quoted);
-            written.chars().for_each(|c| draft.push_quoted(c));
+            written.chars().for_each(|c| draft.push_plain(c));
         } else {
             draft.push_expansion(written, Trait::Variable, quoted);
             self.script.add_form(Warning::Expansion);
@@ -242,9 +249,10 @@ impl ShellParser<'_> {
 
     /// `$(…)` and `$((…))`, standing at the parenthesis.
     fn substitution(&mut self, draft: &mut WordBuilder, quoted: bool) {
-        let nested_only = self.nested_only;
+        let (start, nested_only) = (self.at.saturating_sub(1), self.nested_only);
         if self.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
-            draft.push_expansion("$((…))", Trait::Variable, false);
+            let written = self.slice(start, self.at);
+            draft.push_expansion(&written, Trait::Variable, true);
         } else {
             self.read_parenthesized(draft, Trait::Substitution, quoted);
         }

@@ -6,18 +6,18 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{PolicyContext, paths};
-use super::ast::{ForLoop, InputText, Joint, Redirect, Set, ShellWord, Simple, Trait};
+use super::ast::{InputText, Joint, Redirect, Set, ShellWord, Simple, Trait};
 use super::condition::read_condition;
 use super::cwd::Folders;
-use super::expand::{Expander, ExpansionContext, KnownWord, Substituted};
+use super::expand::{Expander, ExpansionContext, Substituted};
 use super::gaps::{Token, read_tokens};
+use super::given::Given;
 use super::parser::parse;
 use super::plain::{PlainCommand, PlainLine, PlainPart, ends_form};
-use super::runner::{
-    Runner, exported, is_read, is_showing, only_shows_unknown, who_runs, written_sets,
-};
+use super::runner::{exported, is_of_shell, is_read, is_showing};
 use super::substitution::inside;
-use super::variables::{ShellVariables, is_free_name, made_name};
+use super::unknown::{Demand, UNKNOWN, prelude};
+use super::variables::{ShellVariables, made_name};
 use super::xargs;
 use avocet_core::text::quote_literal;
 
@@ -36,10 +36,18 @@ pub fn read_plain(
 ) -> Option<PlainLine> {
     let folders = Folders::new(folder.to_owned());
     let variables = ShellVariables::default();
-    let line = read_within(
+    let mut line = read_within(
         line,
         LineContext { scene, shell: LineShell { is_bash, level: 0 }, folders, variables },
     )?;
+    let texts = line.0.iter().map(|part| match part {
+        PlainPart::Text(text) => text.clone(),
+        PlainPart::Command(PlainCommand { shown, unknown, .. }) => format!("{shown:?}{unknown:?}"),
+    });
+    let tests = prelude(&texts.collect::<String>(), &scene.place.workspace)?;
+    if !tests.is_empty() {
+        line.0.insert(0, PlainPart::Text(tests));
+    }
     (!line.0.is_empty()).then_some(line)
 }
 
@@ -53,8 +61,8 @@ struct LineContext<'a> {
 
 /// What takes a line.
 #[derive(Clone, Copy)]
-struct LineShell {
-    is_bash: bool,
+pub(super) struct LineShell {
+    pub is_bash: bool,
     /// How many substitutions are around it.
     level: usize,
 }
@@ -63,7 +71,8 @@ const MOST_LEVELS: usize = 4;
 
 fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
     let LineContext { scene, shell, folders, variables } = context;
-    if line.len() > MOST_LINE || shell.level > MOST_LEVELS {
+    let is_ours = line.contains(UNKNOWN) || line.contains("${avocet_");
+    if line.len() > MOST_LINE || shell.level > MOST_LEVELS || is_ours {
         return None;
     }
     let script = parse(line);
@@ -75,7 +84,9 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
         return None;
     }
     let tokens = read_tokens(line, &script, shell.is_bash)?;
-    let has_groups = tokens.iter().any(|token| matches!(token, Token::Group(_) | Token::For(_)));
+    let has_groups = tokens
+        .iter()
+        .any(|token| matches!(token, Token::Group(_) | Token::For(_) | Token::Case(_)));
     let mut writer = PlainWriter {
         scene,
         shell,
@@ -100,38 +111,46 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
 }
 
 /// Writes a line again, following the folders it may be in.
-struct PlainWriter<'a> {
-    scene: PolicyContext<'a>,
-    shell: LineShell,
+pub(super) struct PlainWriter<'a> {
+    pub(super) scene: PolicyContext<'a>,
+    pub(super) shell: LineShell,
     has_groups: bool,
-    folders: Folders,
+    pub(super) folders: Folders,
     /// Those in front of each subshell around the next command: what it does to them ends with it.
     around: Vec<Folders>,
-    line: PlainLine,
+    pub(super) line: PlainLine,
     /// The command that is being written, and where its redirections go.
-    open: Option<OpenPlain<'a>>,
+    pub(super) open: Option<OpenPlain<'a>>,
     /// Whether the next command runs whatever the others do.
     certain: bool,
     /// How many forms are around the next command.
-    depth: usize,
+    pub(super) depth: usize,
     /// How many of them are run again and again.
-    repeated: usize,
-    variables: ShellVariables,
+    pub(super) repeated: usize,
+    pub(super) variables: ShellVariables,
     /// The command that was written last.
-    written: Option<&'a Simple>,
+    pub(super) written: Option<&'a Simple>,
     /// Whether a pattern found the values of a loop.
-    finds_names: bool,
+    pub(super) finds_names: bool,
     /// How many commands were written.
     count: usize,
 }
 
-struct OpenPlain<'a> {
+pub(super) struct OpenPlain<'a> {
     simple: &'a Simple,
-    redirects: String,
+    streams: Streams,
+}
+
+/// Where a command reads and writes.
+#[derive(Default)]
+pub(super) struct Streams {
+    pub redirects: String,
+    /// What the shell makes sure of before.
+    pub tests: Vec<String>,
 }
 
 impl<'a> PlainWriter<'a> {
-    fn write(&mut self, tokens: &[Token<'a>]) -> Option<()> {
+    pub(super) fn write(&mut self, tokens: &[Token<'a>]) -> Option<()> {
         let mut rest = tokens;
         while let Some((token, behind)) = rest.split_first() {
             rest = behind;
@@ -141,60 +160,6 @@ impl<'a> PlainWriter<'a> {
             }
         }
         Some(())
-    }
-
-    /// A loop is its body once for each value: the shell gets no variable. Returns what comes
-    /// after it.
-    fn write_loop<'t>(
-        &mut self,
-        header: &ForLoop,
-        tokens: &'t [Token<'a>],
-    ) -> Option<&'t [Token<'a>]> {
-        let begin = tokens.iter().position(|token| *token != Token::Operator("\n"))?;
-        let mut depth = 0_usize;
-        let end = tokens.iter().position(|token| {
-            match token {
-                Token::Do => depth += 1,
-                Token::Done => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            *token == Token::Done && depth == 0
-        })?;
-        let (first, body) = tokens.get(begin..end)?.split_first()?;
-        if *first != Token::Do || self.open.is_some() || !is_free_name(&header.name) {
-            return None;
-        }
-        self.folders.start_command(Joint::Or);
-        let mut values = Vec::new();
-        for word in &header.words {
-            // A remark, and no more words.
-            if word.text.starts_with('#') && !word.has(Trait::Quoted) {
-                return None;
-            }
-            let (made, lines) = self.substitute(std::iter::once(word))?;
-            let known = lines.is_empty().then(|| self.expander("", &made).expand(word))?;
-            values.extend(known?);
-        }
-        if self.variables.is_made(&header.name) {
-            return None;
-        }
-        let around = self.finds_names;
-        self.finds_names |= header.words.iter().any(|word| word.has(Trait::Pattern));
-        self.depth += 1;
-        self.push_text(if values.is_empty() { "{ :\n" } else { "{ " });
-        for value in values {
-            self.variables.set(&header.name, Some(value.shown.is_none().then_some(value.text)?));
-            self.written = None;
-            self.write(body)?;
-            self.close(false)?;
-            self.push_text("\n");
-        }
-        self.push_text("}");
-        self.variables.set(&header.name, None);
-        self.depth -= 1;
-        self.finds_names = around;
-        self.written = None;
-        tokens.get(end + 1..)
     }
 
     fn push(&mut self, token: &Token<'a>) -> Option<()> {
@@ -207,13 +172,12 @@ impl<'a> PlainWriter<'a> {
                 }
                 None => {
                     self.folders.start_command(simple.seat.after);
-                    self.open = Some(OpenPlain { simple, redirects: String::new() });
+                    self.open = Some(OpenPlain { simple, streams: Streams::default() });
                 }
             },
             Token::Redirect(text) => self.push_redirect(&format!(" {text}"), ends_form)?,
             Token::Input(redirect) => {
-                let text = self.input(redirect)?;
-                self.push_redirect(&text, |group| group.ends_with("done"))?;
+                self.push_input(redirect)?;
             }
             Token::Operator(text) => {
                 self.close(*text == " | ")?;
@@ -241,6 +205,8 @@ impl<'a> PlainWriter<'a> {
                 self.repeated = self.repeated.checked_sub(1)?;
                 self.push_text("done");
             }
+            Token::Case(head) => self.write_case(head)?,
+            Token::Patterns(words) => self.write_patterns(words)?,
             // It takes its own body.
             Token::For(_) => return None,
         }
@@ -250,7 +216,7 @@ impl<'a> PlainWriter<'a> {
     /// Where a command reads or writes, or the form that was closed, if it is one that may.
     fn push_redirect(&mut self, text: &str, may: impl Fn(&str) -> bool) -> Option<()> {
         match (&mut self.open, self.line.0.last_mut()) {
-            (Some(open), _) => open.redirects.push_str(text),
+            (Some(open), _) => open.streams.redirects.push_str(text),
             (None, Some(PlainPart::Text(group))) if may(group) => group.push_str(text),
             (None, _) => return None,
         }
@@ -261,7 +227,7 @@ impl<'a> PlainWriter<'a> {
         self.close(false)?;
         match text {
             "( " | "{ " | "if " | "while " => self.depth += 1,
-            " )" | "}" | "fi" => self.depth = self.depth.checked_sub(1)?,
+            " )" | "}" | "fi" | "esac\n}" => self.depth = self.depth.checked_sub(1)?,
             _ => {}
         }
         match text {
@@ -274,15 +240,41 @@ impl<'a> PlainWriter<'a> {
         Some(())
     }
 
-    /// A file that is read, for the shell.
-    fn input(&self, redirect: &Redirect) -> Option<String> {
-        let input = self.expander("", &[]).expand_one(&redirect.target)?.text;
-        let is_read =
-            |folder: &PathBuf| paths::classify(&input, folder, self.scene).read_risk().is_none();
-        self.folders.iter().all(is_read).then(|| format!(" <{}", quote_literal(&input)))
+    /// A file that is read, or what is run beside, for the shell.
+    fn push_input(&mut self, redirect: &Redirect) -> Option<()> {
+        if redirect.target.has(Trait::Process) {
+            let mut files = self.run_beside(std::iter::once(&redirect.target))?;
+            let at_loop =
+                |part: &PlainPart| matches!(part, PlainPart::Text(text) if text.ends_with("done"));
+            if self.open.is_some() || !self.line.0.last().is_some_and(at_loop) {
+                return None;
+            }
+            self.push_text(" < <( ");
+            self.push_line(files.pop()?);
+            self.push_text(" )");
+            return Some(());
+        }
+        let mut input = self.expander("<", &[]).expand_one(&redirect.target)?;
+        let is_read = |folder: &PathBuf| {
+            paths::classify(&input.text, folder, self.scene).read_risk().is_none()
+        };
+        if !self.folders.iter().all(is_read) {
+            return None;
+        }
+        if input.is_unknown() {
+            input.keep_whole();
+            let test = Demand::Name.test(&input.quoted());
+            self.open
+                .as_mut()
+                .filter(|_| self.folders.only_plain(self.scene))?
+                .streams
+                .tests
+                .push(test);
+        }
+        self.push_redirect(&format!(" <{}", input.quoted()), |group| group.ends_with("done"))
     }
 
-    fn push_text(&mut self, text: &str) {
+    pub(super) fn push_text(&mut self, text: &str) {
         match self.line.0.last_mut() {
             Some(PlainPart::Text(before)) => {
                 // The two would be one word.
@@ -299,10 +291,11 @@ impl<'a> PlainWriter<'a> {
         }
     }
 
-    fn expander<'e>(&'e self, name: &str, made: &'e [Substituted]) -> Expander<'e> {
+    pub(super) fn expander<'e>(&'e self, name: &str, made: &'e [Substituted]) -> Expander<'e> {
         let shows = is_showing(name) || name == "exit";
         let compares = ["test", "[", "[[", "exit"].contains(&name);
-        Expander { context: self.expansion(), made, shows, compares }
+        let takes = !name.is_empty() && !is_of_shell(name);
+        Expander { context: self.expansion(), made, shows, compares, takes }
     }
 
     fn expansion(&self) -> ExpansionContext<'_> {
@@ -311,7 +304,7 @@ impl<'a> PlainWriter<'a> {
     }
 
     /// The substitutions of words, and those among them that the shell runs.
-    fn substitute<'w>(
+    pub(super) fn substitute<'w>(
         &self,
         words: impl Iterator<Item = &'w ShellWord>,
     ) -> Option<(Vec<Substituted>, Vec<PlainLine>)> {
@@ -324,21 +317,61 @@ impl<'a> PlainWriter<'a> {
             let line = inside(written)?;
             let known = self.expansion().evaluate(line);
             let name = lines.len().to_string();
+            let mut is_listing = false;
             if known.is_none() {
-                let folders = Folders::new(self.folders.only()?.to_owned());
-                let variables = self.variables.clone();
-                let shell = LineShell { level: self.shell.level + 1, ..self.shell };
-                let context = LineContext { scene: self.scene, shell, folders, variables };
-                lines.push(read_within(line, context)?);
+                let line = self.read_inner(line)?;
+                is_listing = line.is_listing();
+                lines.push(line);
             }
-            made.push(Substituted { written: written.to_owned(), known, name });
+            made.push(Substituted { written: written.to_owned(), known, name, is_listing });
         }
         Some((made, lines))
     }
 
-    /// Keeps what a command prints in a variable of the shell.
+    /// A line inside this one.
+    pub(super) fn read_inner(&self, line: &str) -> Option<PlainLine> {
+        self.read_with(line, self.variables.clone())
+    }
+
+    /// A line of another shell, which knows none of the variables.
+    pub(super) fn read_apart(&self, line: &str) -> Option<PlainLine> {
+        self.read_with(line, ShellVariables::default())
+    }
+
+    fn read_with(&self, line: &str, variables: ShellVariables) -> Option<PlainLine> {
+        let folders = Folders::new(self.folders.only()?.to_owned());
+        let shell = LineShell { level: self.shell.level + 1, ..self.shell };
+        read_within(line, LineContext { scene: self.scene, shell, folders, variables })
+    }
+
+    /// The lines of `<(…)` among the words.
+    pub(super) fn run_beside<'w>(
+        &self,
+        words: impl Iterator<Item = &'w ShellWord>,
+    ) -> Option<Vec<PlainLine>> {
+        let read = |word: &ShellWord| {
+            let is_whole = self.shell.is_bash && word.plain.is_empty() && !word.has(Trait::Quoted);
+            let line = word.text.strip_prefix("<(").filter(|_| is_whole)?.strip_suffix(')')?;
+            self.read_inner(line)
+        };
+        words.filter(|word| word.has(Trait::Process)).map(read).collect()
+    }
+
+    /// Keeps what commands print in variables of the shell.
+    pub(super) fn write_substitutions(&mut self, lines: Vec<PlainLine>) {
+        for (at, line) in lines.into_iter().enumerate() {
+            self.write_substitution(at, line);
+            self.push_text(" || :\n");
+        }
+    }
+
     fn write_substitution(&mut self, at: usize, line: PlainLine) {
         self.push_text(&format!("{}=\"$( ", made_name(&at.to_string())));
+        self.push_line(line);
+        self.push_text(" )\"");
+    }
+
+    pub(super) fn push_line(&mut self, line: PlainLine) {
         for part in line.0 {
             match part {
                 PlainPart::Text(text) => self.push_text(&text),
@@ -348,12 +381,11 @@ impl<'a> PlainWriter<'a> {
                 }
             }
         }
-        self.push_text(" )\"");
     }
 
     /// Ends the open command; `is_piped`: what it writes goes to another one.
-    fn close(&mut self, is_piped: bool) -> Option<()> {
-        let Some(OpenPlain { simple, redirects }) = self.open.take() else { return Some(()) };
+    pub(super) fn close(&mut self, is_piped: bool) -> Option<()> {
+        let Some(OpenPlain { simple, streams }) = self.open.take() else { return Some(()) };
         let happens = match simple.seat.after {
             Joint::Next => true,
             Joint::And => self.certain,
@@ -369,109 +401,30 @@ impl<'a> PlainWriter<'a> {
         if is_after_form || awaits_body || self.count > MOST_WRITTEN {
             return None;
         }
+        let Streams { redirects, tests } = streams;
+        let is_plain = redirects.is_empty() && tests.is_empty();
         match simple.words.first() {
-            Some(name) if name.is_keyword("[[") => self.write_condition(simple, redirects),
-            Some(_) if let Some(exported) = exported(simple).filter(|_| redirects.is_empty()) => {
+            Some(name) if name.is_keyword("[[") && tests.is_empty() => {
+                self.write_condition(simple, redirects)
+            }
+            Some(_) if let Some(exported) = exported(simple).filter(|_| is_plain) => {
                 self.assign(&exported, happens && self.depth == 0)
             }
-            Some(_) if is_read(simple) => self.write_read(simple, &redirects),
-            Some(_) => self.write_command(simple, redirects, certain),
-            None if redirects.is_empty() => self.assign(simple, happens && self.depth == 0),
+            Some(_) if is_read(simple) && tests.is_empty() => self.write_read(simple, &redirects),
+            Some(name)
+                if name.is_keyword("xargs")
+                    && xargs::as_search(&self.line, simple, &redirects).is_none() =>
+            {
+                self.write_xargs(simple, redirects)
+            }
+            Some(_) => self.write_command(simple, Streams { redirects, tests }, certain),
+            None if is_plain => self.assign(simple, happens && self.depth == 0),
             None => None,
         }
     }
 
-    /// `certain`: it runs whatever the others do.
-    fn write_command(&mut self, simple: &Simple, redirects: String, certain: bool) -> Option<()> {
-        let (name, rest) = simple.words.split_first().filter(|(name, _)| {
-            let is_made = name.has(Trait::Coded) || name.has(Trait::Substitution);
-            !is_made && !self.variables.are_in(name)
-        })?;
-        if let Some(search) = xargs::as_search(&self.line, simple, &redirects) {
-            // In place of the two and the sign between them.
-            let kept = self.line.0.len().saturating_sub(2);
-            self.line.0.truncate(kept);
-            self.line.0.push(PlainPart::Command(search));
-            return Some(());
-        }
-        let (made, lines) = self.substitute(rest.iter())?;
-        let expander = self.expander(&name.text, &made);
-        // A name is written as it is.
-        let name = expander.expand_one(name).filter(|name| name.shown.is_none())?.text;
-        if rest.iter().any(|word| word.text.is_empty() && !word.has(Trait::Quoted)) {
-            return None;
-        }
-        let mut words: Vec<KnownWord> = Vec::new();
-        for word in rest {
-            words.extend(expander.expand(word)?);
-        }
-        let args: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
-        // Where its input cannot be opened, a `cd` changes nothing and the line goes on.
-        let fed = usize::from(redirects.contains('<')) + usize::from(simple.input.is_some());
-        let is_known = only_shows_unknown(&name, &words);
-        let is_late = !lines.is_empty() && rest.iter().any(ShellWord::shows_status);
-        if fed > usize::from(name != "cd") || !is_known || is_late {
-            return None;
-        }
-        let splits = words.iter().any(|word| word.is_split());
-        let is_entered = name == "cd" && self.change_folder(&args, certain)?;
-        let shown = || {
-            let shown = words.iter().map(|word| format!(" {}", word.quoted()));
-            let shown = quote_literal(&name) + &shown.collect::<String>();
-            // Nothing runs elsewhere if it fails all the same.
-            if is_entered { format!("{{ {shown} || exit 1\n}}") } else { shown }
-        };
-        let part = match who_runs(&name, &args)? {
-            Runner::Shell => PlainPart::Text(shown() + &redirects),
-            runner => PlainPart::Command(PlainCommand {
-                text: simple.text.clone(),
-                shown: (runner == Runner::Showing).then(shown),
-                sets: written_sets(simple)?,
-                redirects,
-                folders: self.folders.iter().cloned().collect(),
-                has_found_names: self.finds_names
-                    || rest.iter().any(|word| word.has(Trait::Pattern)),
-                name,
-                args,
-            }),
-        };
-        self.write_part(simple, part, lines, splits)
-    }
-
-    /// Writes a command after what it is fed, and in a shell of its own where something is put in
-    /// that only the shell knows.
-    fn write_part(
-        &mut self,
-        simple: &Simple,
-        part: PlainPart,
-        lines: Vec<PlainLine>,
-        splits: bool,
-    ) -> Option<()> {
-        let is_grouped = splits || !lines.is_empty();
-        let is_bare = simple.sets.is_empty() && simple.input.is_none() && !is_grouped;
-        self.write_input(simple, is_grouped)?;
-        if is_grouped {
-            self.push_text("( ");
-            for (at, line) in lines.into_iter().enumerate() {
-                self.write_substitution(at, line);
-                self.push_text(" || :\n");
-            }
-            // What is printed without quotes is split, and finds no names.
-            self.push_text("set -f\n");
-        }
-        match part {
-            PlainPart::Text(_) if !is_bare => return None,
-            PlainPart::Text(text) => self.push_text(&text),
-            command @ PlainPart::Command(_) => self.line.0.push(command),
-        }
-        if is_grouped {
-            self.push_text(" )");
-        }
-        Some(())
-    }
-
     /// The text that the line itself feeds to a command.
-    fn write_input(&mut self, simple: &Simple, is_grouped: bool) -> Option<()> {
+    pub(super) fn write_input(&mut self, simple: &Simple, is_grouped: bool) -> Option<()> {
         let text = match &simple.input {
             None => return Some(()),
             Some(_) if is_grouped => return None,
@@ -498,10 +451,12 @@ impl<'a> PlainWriter<'a> {
         let is_plain = is_condition && redirects.is_empty() && simple.input.is_none();
         let (_, rest) = simple.words.split_first().filter(|_| is_plain)?;
         let is_option = |word: &&ShellWord| word.is_keyword("-r");
+        let is_listing = self.line.feeds_listing(" | while ");
         let mut written = format!("{split}read -r");
         for word in rest.iter().filter(|word| !is_option(word)) {
             let is_name = !word.has(Trait::Quoted) && !word.needs_expansion();
             written += " ";
+            self.variables.mark_listed(&word.text, is_listing);
             written += &self.variables.make(&word.text).filter(|_| is_name)?;
         }
         self.push_text(&written);
@@ -511,7 +466,9 @@ impl<'a> PlainWriter<'a> {
     /// Variables that are set for what follows: it gets the values, and the shell nothing.
     fn assign(&mut self, simple: &Simple, happens: bool) -> Option<()> {
         let (made, lines) = self.substitute(simple.sets.iter().map(|set| &set.word))?;
-        let is_later = |set: &Set| self.variables.is_made(&set.name) || set.word.shows_status();
+        let is_later = |set: &Set| {
+            self.variables.is_made(&set.name) || set.word.shows_status() || set.word.has_sum()
+        };
         if !lines.is_empty() || simple.sets.iter().any(is_later) {
             return self.assign_later(simple, &made, lines);
         }
@@ -538,6 +495,9 @@ impl<'a> PlainWriter<'a> {
         for Set { name, word, .. } in &simple.sets {
             let known = self.expander("echo", made).fill_unsplit(word)?;
             let value = known.quoted();
+            let is_listing = (word.has_sum() || word.substitutions().next().is_some())
+                && made.iter().all(|one| one.known.is_some() || one.is_listing);
+            self.variables.mark_listed(name, is_listing);
             let own = self.variables.make(name)?;
             let value = value.strip_prefix(&format!("'{name}="))?;
             self.push_text(&format!("{own}='{value} "));
@@ -556,17 +516,19 @@ impl<'a> PlainWriter<'a> {
             name: "test".to_owned(),
             args,
             shown: Some(shown),
+            unknown: Vec::new(),
             sets: String::new(),
             redirects,
             folders: self.folders.iter().cloned().collect(),
             has_found_names: false,
         });
-        if is_late { None } else { self.write_part(simple, part, lines, false) }
+        let given = Given { lines, ..Given::default() };
+        if is_late { None } else { self.write_part(simple, part, given) }
     }
 
     /// `cd` to a folder that may be worked in. One that is there is entered for certain, unless
     /// the command may not run at all: then it is the only one from there on.
-    fn change_folder(&mut self, args: &[String], certain: bool) -> Option<bool> {
+    pub(super) fn change_folder(&mut self, args: &[String], certain: bool) -> Option<bool> {
         let ([to] | [_, to]) = args else { return None };
         if args.len() == 2 && args.first().is_some_and(|first| first != "--") {
             return None;

@@ -1,8 +1,12 @@
 //! `find … | xargs PROGRAM`, which is `find … -exec PROGRAM {} +`: so what is found is left out and
-//! judged as it is there, and no name is taken for two.
+//! judged as it is there, and no name is taken for two. Behind anything else it is the program with
+//! what was printed in its words.
 
 use super::ast::{ShellWord, Simple, Trait};
+use super::expand::KnownWord;
 use super::plain::{PlainCommand, PlainLine, PlainPart};
+use super::unknown::UNKNOWN;
+use avocet_core::text::quote_literal;
 
 /// Whether a command is an `xargs` that only its pipe feeds.
 fn is_plain(simple: &Simple) -> bool {
@@ -20,7 +24,9 @@ pub fn as_search(line: &PlainLine, simple: &Simple, redirects: &str) -> Option<P
     if !is_plain(simple) || !is_search || !is_quiet || redirects.contains('<') {
         return None;
     }
-    let Invoked { is_null, is_each, command } = Invoked::read(simple.words.get(1..)?)?;
+    let invoked = Invoked::read(simple.words.get(1..)?)?;
+    let Invoked { is_null, is_each, .. } = invoked;
+    let command = invoked.search_command()?;
     let (starts, tests) = split_search(&search.args, is_null)?;
     let mut args = starts.to_vec();
     if !tests.is_empty() {
@@ -62,16 +68,19 @@ fn split_search(args: &[String], is_null: bool) -> Option<(&[String], &[String])
 }
 
 /// The options and the program of an `xargs`.
-struct Invoked {
-    is_null: bool,
+pub struct Invoked {
+    pub is_null: bool,
     /// Whether the program is started once for each name.
     is_each: bool,
-    /// The program, with `{}` in place of what is found.
+    /// Whether it is started for so many names at a time.
+    is_batched: bool,
+    /// What a name is filled in for.
+    gap: Option<String>,
     command: Vec<String>,
 }
 
 impl Invoked {
-    fn read(words: &[ShellWord]) -> Option<Invoked> {
+    pub fn read(words: &[ShellWord]) -> Option<Invoked> {
         let is_known = |word: &ShellWord| {
             word.variables.is_empty()
                 && !word.needs_expansion()
@@ -80,7 +89,7 @@ impl Invoked {
                 && !word.text.starts_with('~')
         };
         let mut rest = words.iter().all(is_known).then_some(words)?;
-        let (mut is_null, mut is_each, mut gap) = (false, false, None);
+        let (mut is_null, mut is_each, mut is_batched, mut gap) = (false, false, false, None);
         while let [option, behind @ ..] = rest
             && option.text.starts_with('-')
         {
@@ -95,6 +104,7 @@ impl Invoked {
                 "-n" | "-L" | "-P" if value.is_some_and(is_number) => {
                     taken = 1;
                     is_each |= text != "-P" && value == Some("1");
+                    is_batched |= text != "-P" && value != Some("1");
                 }
                 "-n1" | "-L1" => is_each = true,
                 "-I" => {
@@ -105,20 +115,70 @@ impl Invoked {
             }
             rest = behind.get(taken..)?;
         }
-        let texts = rest.iter().map(|word| word.text.as_str());
-        // Nothing but a whole word is filled in, and none of them ends the action.
+        let gap = gap.map(str::to_owned);
+        let mut command: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
+        if command.is_empty() {
+            command.push("echo".to_owned());
+        }
+        let is_each = is_each || gap.is_some();
+        Some(Invoked { is_null, is_each, is_batched, gap, command })
+    }
+
+    /// The program as `find` starts it, with `{}` in place of what is found: nothing but a whole
+    /// word is filled in, and none of them ends the action.
+    fn search_command(&self) -> Option<Vec<String>> {
+        let gap = self.gap.as_deref();
         let is_whole = |text: &str| {
             gap == Some(text) || !text.contains("{}") && !gap.is_some_and(|gap| text.contains(gap))
         };
-        if rest.is_empty() || !texts.clone().all(|text| is_whole(text) && text != ";") {
+        let texts = self.command.iter().map(String::as_str);
+        if !texts.clone().all(|text| is_whole(text) && text != ";") {
             return None;
         }
-        let mut command: Vec<String> =
-            texts.map(|text| if gap == Some(text) { "{}" } else { text }.to_owned()).collect();
-        if gap.is_none() {
-            command.push("{}".to_owned());
+        let fill = |text: &str| if gap == Some(text) { "{}" } else { text }.to_owned();
+        let found = gap.is_none().then(|| "{}".to_owned());
+        Some(texts.map(fill).chain(found).collect())
+    }
+
+    /// The loop around the program, and what is read before: lines one by one, or all.
+    pub fn around(&self, all: PlainLine) -> Option<(&'static str, Vec<PlainLine>)> {
+        match (&self.gap, self.is_each) {
+            _ if self.is_batched => None,
+            (Some(_), _) if self.is_null => None,
+            (Some(_), _) => {
+                Some(("while read -r avocet__each || [ -n \"${avocet__each}\" ]\ndo ", Vec::new()))
+            }
+            (None, true) if self.is_null => {
+                Some(("IFS='\n'\nfor avocet__each in ${avocet_0}\ndo ", vec![all]))
+            }
+            (None, true) => Some(("for avocet__each in ${avocet_0}\ndo ", vec![all])),
+            (None, false) if self.is_null => Some(("IFS='\n'\n", vec![all])),
+            (None, false) => Some(("", vec![all])),
         }
-        let is_each = is_each || gap.is_some();
-        Some(Invoked { is_null, is_each, command })
+    }
+
+    /// The name of the program, and its words.
+    pub fn words(&self) -> Option<(String, Vec<KnownWord>)> {
+        let (name, args) = self.command.split_first()?;
+        let fill = |text: &String| match self.gap.as_deref() {
+            Some(gap) if text.contains(gap) => {
+                let parts = text.split(gap).map(quote_literal).collect::<Vec<_>>();
+                let shown = Some(parts.join("\"${avocet__each}\""));
+                KnownWord { text: text.replace(gap, UNKNOWN), shown }
+            }
+            _ => KnownWord { text: text.clone(), shown: None },
+        };
+        let found = match (&self.gap, self.is_each) {
+            (Some(_), _) => None,
+            (None, true) => Some(KnownWord::shown("\"${avocet__each}\"".to_owned())),
+            (None, false) => Some(KnownWord::shown("${avocet_0}".to_owned())),
+        };
+        // A letter may be anywhere.
+        let is_letters = |gap: &String| gap.chars().all(|c| c.is_ascii_alphanumeric());
+        if self.gap.as_ref().is_some_and(is_letters) {
+            return None;
+        }
+        let is_named = !self.gap.as_ref().is_some_and(|gap| name.contains(gap.as_str()));
+        is_named.then(|| (name.clone(), args.iter().map(fill).chain(found).collect()))
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::environment::Variables;
 use super::git;
 use avocet_core::text::quote_literal;
-use avocet_safety::{ShellScript, ShellScriptCommand, ShellScriptPart};
+use avocet_safety::{ShellScript, ShellScriptCommand, ShellScriptPart, UNKNOWN};
 
 /// The arguments of the shell of a step that is given a script. Reads the settings of
 /// repositories, so it is done where waiting is allowed; if that broke off, nothing is run.
@@ -35,7 +35,7 @@ fn write(script: &ShellScript, variables: &Variables) -> String {
 }
 
 fn write_command(command: &ShellScriptCommand, variables: &Variables) -> String {
-    let ShellScriptCommand { program, args, cwd, launch, sets, redirects, .. } = command;
+    let ShellScriptCommand { program, args, unknown, cwd, launch, sets, redirects, .. } = command;
     let mut given = launch.arguments(args);
     let mut line = sets.clone();
     if let Some(first) = launch.git {
@@ -44,7 +44,12 @@ fn write_command(command: &ShellScriptCommand, variables: &Variables) -> String 
         let hardened = git::args(&of_git);
         given.extend(hardened.iter().map(|arg| arg.to_string_lossy().into_owned()));
     }
-    let words = std::iter::once(program).chain(&given).map(|word| quote_literal(word));
+    // What is added to the words has none of them, and they stay in their order.
+    let mut unknown = unknown.iter();
+    let words = std::iter::once(program).chain(&given).map(|word| {
+        let shown = word.contains(UNKNOWN).then(|| unknown.next()).flatten();
+        shown.map_or_else(|| quote_literal(word), Clone::clone)
+    });
     line += &words.collect::<Vec<_>>().join(" ");
     line += redirects;
     // The folder of the step's own is empty.

@@ -84,7 +84,8 @@ fn code_is_cut_after_a_blank_of_the_second_half_and_loses_nothing() {
         ("", 10, &[""]),
     ];
     for (line, width, rows) in cases {
-        let cut: Vec<&str> = cut_ranges(line, width).into_iter().filter_map(|at| line.get(at)).collect();
+        let cut: Vec<&str> =
+            cut_ranges(line, width).into_iter().filter_map(|at| line.get(at)).collect();
         assert_eq!(cut, rows, "{line}");
     }
 }

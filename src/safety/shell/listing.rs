@@ -1,0 +1,102 @@
+//! Commands that print names of files, revisions or numbers. What they print may be in the words
+//! of a program; what a file says may not, whoever reads it.
+
+use super::super::spec::{Operands, operands};
+use super::super::{args, rules};
+use super::plain::{PlainCommand, PlainLine, PlainPart};
+use avocet_core::text::short_name;
+
+#[rustfmt::skip]
+const LISTS: &[&str] = &["ls", "find", "fd", "which", "basename", "dirname", "realpath", "seq", "wc", "nproc", "date"];
+#[rustfmt::skip]
+const GIT_LISTS: &[&str] = &[
+    "ls-files", "rev-parse", "rev-list", "merge-base", "describe", "branch", "tag", "for-each-ref", "symbolic-ref",
+];
+/// Options with which others list.
+#[rustfmt::skip]
+const LISTING: &[&str] = &[
+    "--name-only", "--files", "--count", "--files-with-matches", "--format=%h", "--format=%H", "--pretty=%h", "--pretty=%H",
+    "--pretty=format:%h", "--pretty=format:%H",
+];
+/// They read what is piped to them, where they are given no file.
+const SEARCHES: &[&str] = &["rg", "grep", "egrep", "fgrep"];
+const FILTERS: &[&str] = &[
+    "head", "tail", "sort", "uniq", "grep", "egrep", "fgrep", "tac", "cut", "sed", "awk", "tr",
+    "wc",
+];
+
+impl PlainLine {
+    /// Whether all that it prints is such a list.
+    pub fn is_listing(&self) -> bool {
+        is_listing(&self.0)
+    }
+
+    /// Whether what comes next, after `sign`, is fed such a list.
+    pub fn feeds_listing(&self, sign: &str) -> bool {
+        let Some((PlainPart::Text(last), before)) = self.0.split_last() else { return false };
+        let is_other = |part: &PlainPart| matches!(part, PlainPart::Text(text) if text != " | ");
+        let begin = before.iter().rposition(is_other).map_or(0, |at| at + 1);
+        last == sign && before.get(begin..).is_some_and(is_listing)
+    }
+}
+
+/// A command that lists, and those that leave out, sort or cut what it prints.
+fn is_listing(parts: &[PlainPart]) -> bool {
+    // What is piped to one that reads no input is lost.
+    let begins = |part: &PlainPart| match part {
+        PlainPart::Command(command) => {
+            !SEARCHES.contains(&short_name(&command.name)) && lists(command)
+        }
+        PlainPart::Text(_) => false,
+    };
+    let begin = parts.iter().rposition(begins).unwrap_or(0);
+    let parts = parts.get(begin..).unwrap_or_default();
+    let Some((PlainPart::Command(first), rest)) = parts.split_first() else { return false };
+    let filters = |pair: &[PlainPart]| match pair {
+        [PlainPart::Text(sign), PlainPart::Command(command)] => {
+            sign == " | " && only_filters(command)
+        }
+        _ => false,
+    };
+    lists(first) && rest.chunks(2).all(filters)
+}
+
+fn lists(command: &PlainCommand) -> bool {
+    let PlainCommand { name, args, .. } = command;
+    let has_listing = args.iter().any(|arg| LISTING.contains(&arg.as_str()));
+    let letters = |arg: &String| {
+        arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['l', 'L', 'c', 'n'])
+    };
+    match short_name(name) {
+        "find" => !args.iter().any(|arg| arg.contains("exec") || arg.contains("printf")),
+        "git" => {
+            let sub = args.iter().find(|arg| !arg.starts_with('-'));
+            // What was written by someone: the subject of a commit, the text of a tag.
+            let is_text = |arg: &String| {
+                ["--format", "--pretty"].iter().any(|option| arg.starts_with(option))
+                    && !arg.contains("refname")
+            };
+            let is_listed = sub.is_some_and(|sub| GIT_LISTS.contains(&sub.as_str()));
+            has_listing || is_listed && !args.iter().any(is_text)
+        }
+        name if SEARCHES.contains(&name) => has_listing || args.iter().any(letters),
+        name => LISTS.contains(&name),
+    }
+}
+
+/// It reads what is piped to it, and no file.
+fn only_filters(command: &PlainCommand) -> bool {
+    let name = short_name(&command.name);
+    let Some((spec, _)) = rules::find(name).filter(|_| FILTERS.contains(&name)) else {
+        return false;
+    };
+    let tokens = args::parse(&command.args, spec);
+    let own = match spec.grammar.operands {
+        Operands::PatternThenReads(givers) => {
+            usize::from(args::find_flag(&tokens, givers).is_none())
+        }
+        Operands::Text => usize::MAX,
+        _ => 0,
+    };
+    operands(&tokens).count() <= own && !command.redirects.contains('<')
+}

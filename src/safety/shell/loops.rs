@@ -1,0 +1,150 @@
+//! Writes loops, and the branches of `case`: what is compared there runs nothing.
+
+use super::ast::{CaseHead, ForLoop, Joint, ShellWord, Trait};
+use super::expand::KnownWord;
+use super::gaps::Token;
+use super::variables::is_free_name;
+use super::writer::PlainWriter;
+use avocet_core::text::quote_literal;
+
+impl<'a> PlainWriter<'a> {
+    /// A loop is its body once for each value, and the shell gets no variable; where only the
+    /// shell will know the values, it is a loop of the shell. Returns what comes after it.
+    pub(super) fn write_loop<'t>(
+        &mut self,
+        header: &ForLoop,
+        tokens: &'t [Token<'a>],
+    ) -> Option<&'t [Token<'a>]> {
+        let begin = tokens.iter().position(|token| *token != Token::Operator("\n"))?;
+        let mut depth = 0_usize;
+        let end = tokens.iter().position(|token| {
+            match token {
+                Token::Do => depth += 1,
+                Token::Done => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            *token == Token::Done && depth == 0
+        })?;
+        let (first, body) = tokens.get(begin..end)?.split_first()?;
+        if *first != Token::Do || self.open.is_some() || !is_free_name(&header.name) {
+            return None;
+        }
+        self.folders.start_command(Joint::Or);
+        // A remark, and no more words.
+        if header.words.iter().any(|word| word.text.starts_with('#') && !word.has(Trait::Quoted)) {
+            return None;
+        }
+        let (made, lines) = self.substitute(header.words.iter())?;
+        let values = |name: &str| -> Option<Vec<KnownWord>> {
+            let expander = self.expander(name, &made);
+            let values = header.words.iter().map(|word| expander.expand(word));
+            values.collect::<Option<Vec<_>>>().map(|values| values.concat())
+        };
+        let listed = values("for");
+        let is_listing = listed.is_some();
+        let values = listed.or_else(|| values("echo"))?;
+        let around = self.finds_names;
+        self.finds_names |= header.words.iter().any(|word| word.has(Trait::Pattern));
+        self.depth += 1;
+        if values.iter().any(KnownWord::is_unknown) {
+            self.push_text("{ ");
+            self.write_substitutions(lines);
+            self.variables.mark_listed(&header.name, is_listing);
+            self.write_shell_loop(&header.name, &values, body)?;
+        } else {
+            self.write_each(&header.name, values, body)?;
+        }
+        self.push_text("}");
+        self.depth -= 1;
+        self.finds_names = around;
+        self.written = None;
+        tokens.get(end + 1..)
+    }
+
+    fn write_each(&mut self, name: &str, values: Vec<KnownWord>, body: &[Token<'a>]) -> Option<()> {
+        if self.variables.is_made(name) {
+            return None;
+        }
+        self.push_text(if values.is_empty() { "{ :\n" } else { "{ " });
+        for value in values {
+            self.variables.set(name, Some(value.shown.is_none().then_some(value.text)?));
+            self.written = None;
+            self.write(body)?;
+            self.close(false)?;
+            self.push_text("\n");
+        }
+        self.variables.set(name, None);
+        Some(())
+    }
+
+    fn write_shell_loop(
+        &mut self,
+        name: &str,
+        values: &[KnownWord],
+        body: &[Token<'a>],
+    ) -> Option<()> {
+        let shown: Vec<String> = values.iter().map(KnownWord::quoted).collect();
+        let own = self.variables.make_single(name)?;
+        self.push_text(&format!("set -f\nfor {own} in {}\ndo ", shown.join(" ")));
+        self.repeated += 1;
+        self.written = None;
+        self.write(body)?;
+        self.close(false)?;
+        self.repeated -= 1;
+        self.push_text("\ndone\n");
+        Some(())
+    }
+
+    /// `case WORD in`: the word is only compared.
+    pub(super) fn write_case(&mut self, head: &CaseHead) -> Option<()> {
+        self.close(false)?;
+        let (made, lines) = self.substitute(std::iter::once(&head.word))?;
+        let word = self.expander("[[", &made).fill_unsplit(&head.word)?;
+        self.folders.start_command(Joint::Or);
+        self.depth += 1;
+        self.push_text("{ ");
+        self.write_substitutions(lines);
+        self.push_text(&format!("case {} in\n", word.quoted()));
+        Some(())
+    }
+
+    /// The patterns of a branch.
+    pub(super) fn write_patterns(&mut self, patterns: &[ShellWord]) -> Option<()> {
+        self.close(false)?;
+        let written: Option<Vec<String>> = patterns.iter().map(written_pattern).collect();
+        self.push_text(&format!("{}) ", written?.join("|")));
+        self.written = None;
+        Some(())
+    }
+}
+
+/// A pattern as the shell is given it: only its signs are without quotes.
+pub fn written_pattern(word: &ShellWord) -> Option<String> {
+    let is_known = word.variables.is_empty()
+        && !word.has(Trait::QuotedSign)
+        && !word.has(Trait::Process)
+        && !word.has(Trait::Variable)
+        && !word.has(Trait::Coded)
+        && !word.text.starts_with('~')
+        && !word.text.is_empty();
+    if !is_known {
+        return None;
+    }
+    let mut written = String::new();
+    let mut rest = word.text.as_str();
+    while let Some(sign) = rest.find(['*', '?', '[']) {
+        let (before, from) = rest.split_at_checked(sign)?;
+        let length = if from.starts_with('[') { from.find(']')? + 1 } else { 1 };
+        let (signs, behind) = from.split_at_checked(length)?;
+        let is_set = |c: char| c.is_ascii_alphanumeric() || "*?[]!^-_.".contains(c);
+        if !before.is_empty() {
+            written += &quote_literal(before);
+        }
+        written += signs.chars().all(is_set).then_some(signs)?;
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        written += &quote_literal(rest);
+    }
+    Some(written)
+}
