@@ -57,7 +57,7 @@ impl ServerMessage {
     pub fn from_value(value: &Value, key: Option<&str>) -> ServerMessage {
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
-        // A router passes on what the server behind it said.
+        // A router passes on the words of the server that it asked.
         let raw = error.pointer("/metadata/raw").and_then(Value::as_str).unwrap_or_default();
         let inner = ServerMessage::from_body(raw, key);
         if !inner.text.is_empty() {

@@ -142,7 +142,7 @@ pub fn step_summary_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     says.extend(path.map(|path| w::PROGRAM.with("path", path.as_str())));
     let elsewhere = step.cwd.iter().map(|_| w::FOLDER.with("folder", escape(&asked.cwd).text));
     says.extend(elsewhere);
-    // Which file is written is said already.
+    // The title names the file already.
     let is_known = |reason: &&Reason| change.is_some() && reason.say.phrase() == TOOL_WRITES;
     let main = risk.deciding_reason();
     let confined = risk.reasons.iter().filter(|reason| reason.rule.starts_with("sandbox."));

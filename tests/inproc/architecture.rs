@@ -90,7 +90,8 @@ const CIRCLES: &[(&str, usize)] = &[
     ("gateway::conversation", 2), ("gateway::menu", 4), ("present::commands", 8),
     ("safety::repository", 3), ("safety::shell", 2), ("safety::tools", 8),
     ("script::directive", 6), ("script::js::simple", 5), ("session", 2),
-    ("session::agent::turn", 2), ("tools", 16), ("tools::file", 6),
+    ("session::agent::turn", 2), ("tools::exec", 3),
+    ("tools::exec::process_group", 2), ("tools::file", 6),
     ("tools::sandbox", 6), ("tui::theme", 2), ("tui::update", 3),
 ];
 

@@ -433,13 +433,12 @@ fn a_long_command_must_be_scrolled_to_its_end_before_approval() {
     let mut pages = 0;
     loop {
         let picture = screen.picture();
-        shown.extend((1..=500).filter(|at| {
-            picture.lines().any(|line| line.trim_end().ends_with(&format!(" argument-{at}")))
-        }));
+        let numbers = picture.split_whitespace().filter_map(|word| word.strip_prefix("argument-"));
+        shown.extend(numbers.filter_map(|number| number.parse::<usize>().ok()));
         if shown.len() == 500 {
             break;
         }
-        assert!(picture.contains(" of 50") && picture.contains("Lines "), "{picture}");
+        assert!(picture.contains("Lines "), "{picture}");
         assert!(!approves(&mut screen), "after {} arguments", shown.len());
         screen.press(KeyCode::Char(' '), KeyModifiers::NONE);
         pages += 1;

@@ -136,7 +136,7 @@ fn a_program_that_is_killed_leaves_its_modes_to_nobody() {
 fn ctrl_c_is_for_the_program_that_has_the_terminal() {
     let bench = TestDir::new();
     let lines = "trap 'echo CAUGHT' INT\necho READY\n\
-                 while [ ! -e done ]; do sleep 0.05; done\n";
+                 while [ ! -e done ]; do sleep 0.05; done\nexit 0\n";
     program(&bench, "python3", lines);
     let server = Server::start(vec![]);
     let mut screen = screen(&bench, &server);

@@ -3,7 +3,7 @@
 
 use super::ast::{ShellWord, Trait};
 use super::expand::{Expander, KnownWord};
-use super::loops::written_pattern;
+use avocet_core::text::quote_literal;
 
 const ABOUT_ONE: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-n", "-z"];
 const TEXTS: &[&str] = &["=", "==", "!="];
@@ -72,5 +72,36 @@ fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<(Vec<Str
 
 /// Anything else would be evaluated.
 fn is_decimal(word: &KnownWord) -> bool {
-    !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit())
+    !word.is_unknown() && !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// A pattern as the shell is given it: only its signs are without quotes.
+pub fn written_pattern(word: &ShellWord) -> Option<String> {
+    let is_known = word.variables.is_empty()
+        && !word.has(Trait::QuotedSign)
+        && !word.has(Trait::Process)
+        && !word.has(Trait::Variable)
+        && !word.has(Trait::Coded)
+        && !word.text.starts_with('~')
+        && !word.text.is_empty();
+    if !is_known {
+        return None;
+    }
+    let mut written = String::new();
+    let mut rest = word.text.as_str();
+    while let Some(sign) = rest.find(['*', '?', '[']) {
+        let (before, from) = rest.split_at_checked(sign)?;
+        let length = if from.starts_with('[') { from.find(']')? + 1 } else { 1 };
+        let (signs, behind) = from.split_at_checked(length)?;
+        let is_set = |c: char| c.is_ascii_alphanumeric() || "*?[]!^-_.".contains(c);
+        if !before.is_empty() {
+            written += &quote_literal(before);
+        }
+        written += signs.chars().all(is_set).then_some(signs)?;
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        written += &quote_literal(rest);
+    }
+    Some(written)
 }

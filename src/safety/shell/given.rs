@@ -2,26 +2,13 @@
 
 use super::ast::{ShellWord, Simple, Trait};
 use super::expand::KnownWord;
-use super::plain::{PlainCommand, PlainLine, PlainPart};
+use super::plain::{PlainCommand, PlainPart};
 use super::runner::{Runner, is_of_shell, is_showing, only_shows_unknown, who_runs, written_sets};
 use super::unknown::{Demand, demands};
 use super::variables::made_name;
-use super::writer::{PlainWriter, Streams};
+use super::writer::{Given, PlainWriter, Streams};
 use super::xargs::{self, Invoked};
 use avocet_core::text::quote_literal;
-
-/// What a command is written with.
-#[derive(Default)]
-pub(super) struct Given {
-    pub words: Vec<KnownWord>,
-    /// What the shell runs before it, and keeps what that prints.
-    pub lines: Vec<PlainLine>,
-    /// What the shell runs beside it, and lets it read as a file.
-    pub files: Vec<PlainLine>,
-    /// The head of a loop around it.
-    pub around: &'static str,
-    pub tests: Vec<String>,
-}
 
 impl PlainWriter<'_> {
     /// `certain`: it runs whatever the others do.

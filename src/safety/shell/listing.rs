@@ -1,5 +1,5 @@
 //! Commands that print names of files, revisions or numbers. What they print may be in the words
-//! of a program; what a file says may not, whoever reads it.
+//! of a program; the content of a file may not, with any reader.
 
 use super::super::spec::{Operands, operands};
 use super::super::{args, rules};

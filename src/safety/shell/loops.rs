@@ -1,11 +1,11 @@
 //! Writes loops, and the branches of `case`: what is compared there runs nothing.
 
 use super::ast::{CaseHead, ForLoop, Joint, ShellWord, Trait};
+use super::condition::written_pattern;
 use super::expand::KnownWord;
 use super::gaps::Token;
 use super::variables::is_free_name;
 use super::writer::PlainWriter;
-use avocet_core::text::quote_literal;
 
 impl<'a> PlainWriter<'a> {
     /// A loop is its body once for each value, and the shell gets no variable; where only the
@@ -116,35 +116,4 @@ impl<'a> PlainWriter<'a> {
         self.written = None;
         Some(())
     }
-}
-
-/// A pattern as the shell is given it: only its signs are without quotes.
-pub fn written_pattern(word: &ShellWord) -> Option<String> {
-    let is_known = word.variables.is_empty()
-        && !word.has(Trait::QuotedSign)
-        && !word.has(Trait::Process)
-        && !word.has(Trait::Variable)
-        && !word.has(Trait::Coded)
-        && !word.text.starts_with('~')
-        && !word.text.is_empty();
-    if !is_known {
-        return None;
-    }
-    let mut written = String::new();
-    let mut rest = word.text.as_str();
-    while let Some(sign) = rest.find(['*', '?', '[']) {
-        let (before, from) = rest.split_at_checked(sign)?;
-        let length = if from.starts_with('[') { from.find(']')? + 1 } else { 1 };
-        let (signs, behind) = from.split_at_checked(length)?;
-        let is_set = |c: char| c.is_ascii_alphanumeric() || "*?[]!^-_.".contains(c);
-        if !before.is_empty() {
-            written += &quote_literal(before);
-        }
-        written += signs.chars().all(is_set).then_some(signs)?;
-        rest = behind;
-    }
-    if !rest.is_empty() {
-        written += &quote_literal(rest);
-    }
-    Some(written)
 }

@@ -2,8 +2,8 @@
 //! shell makes sure of before it starts the command.
 //!
 //! A command is judged with a number in place of what is not known: a number may be the name of a
-//! file, a revision, or itself. So the shell only lets through what is no option, no path that
-//! leads out of the folder and no name of credentials, or what is a number.
+//! file, a revision, or itself. So the shell only lets numbers through, or what is neither an option
+//! nor a path that leads out of the folder nor a name of credentials.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub const UNKNOWN: &str = "7777100007";
 /// What the shell makes sure of about a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// A name below the folder, or any other text that is no option.
+    /// A name below the folder, or any other text that is not an option.
     Name,
     /// The same, and there may be many of them.
     Names,

@@ -9,9 +9,8 @@ use super::super::{PolicyContext, paths};
 use super::ast::{InputText, Joint, Redirect, Set, ShellWord, Simple, Trait};
 use super::condition::read_condition;
 use super::cwd::Folders;
-use super::expand::{Expander, ExpansionContext, Substituted};
+use super::expand::{Expander, ExpansionContext, KnownWord, Substituted};
 use super::gaps::{Token, read_tokens};
-use super::given::Given;
 use super::parser::parse;
 use super::plain::{PlainCommand, PlainLine, PlainPart, ends_form};
 use super::runner::{exported, is_of_shell, is_read, is_showing};
@@ -139,6 +138,19 @@ pub(super) struct PlainWriter<'a> {
 pub(super) struct OpenPlain<'a> {
     simple: &'a Simple,
     streams: Streams,
+}
+
+/// What a command is written with.
+#[derive(Default)]
+pub(super) struct Given {
+    pub words: Vec<KnownWord>,
+    /// What the shell runs before it, and keeps what that prints.
+    pub lines: Vec<PlainLine>,
+    /// What the shell runs beside it, and lets it read as a file.
+    pub files: Vec<PlainLine>,
+    /// The head of a loop around it.
+    pub around: &'static str,
+    pub tests: Vec<String>,
 }
 
 /// Where a command reads and writes.

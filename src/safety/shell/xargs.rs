@@ -1,5 +1,5 @@
 //! `find … | xargs PROGRAM`, which is `find … -exec PROGRAM {} +`: so what is found is left out and
-//! judged as it is there, and no name is taken for two. Behind anything else it is the program with
+//! judged as it is there, and no name is taken for two. After anything else it is the program with
 //! what was printed in its words.
 
 use super::ast::{ShellWord, Simple, Trait};

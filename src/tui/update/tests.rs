@@ -463,7 +463,7 @@ fn help_over_a_question_restarts_its_guard() {
 #[test]
 fn unseen_rows_cannot_be_approved() {
     let mut state = screen();
-    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let args: Vec<String> = (0..480).map(|n| format!("file {n}")).collect();
     receive(
         &mut state,
         step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)),

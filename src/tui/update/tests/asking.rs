@@ -179,7 +179,7 @@ fn an_emptied_draft_lets_keys_answer_after_the_pause() {
 
 #[test]
 fn the_end_of_the_conversation_does_not_count_as_the_end_of_the_question() {
-    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let args: Vec<String> = (0..480).map(|n| format!("file {n}")).collect();
     let mut state = screen_with(step_question(
         StepAction::Exec { program: "touch".into(), args },
         risk(Tier::L1),
@@ -386,7 +386,7 @@ fn the_next_question_of_a_batch_needs_a_pause_too() {
 #[test]
 fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
     for key in [KeyCode::End, KeyCode::Char('G')] {
-        let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+        let args: Vec<String> = (0..480).map(|n| format!("file {n}")).collect();
         let work = StepAction::Exec { program: "touch".into(), args };
         let mut state = screen_with(step_question(work, risk(Tier::L1)));
         assert_eq!(press_at(&mut state, "y", 5_000), []);
@@ -400,7 +400,7 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
 
 #[test]
 fn blanks_in_an_empty_draft_scroll_the_question() {
-    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let args: Vec<String> = (0..480).map(|n| format!("file {n}")).collect();
     let mut state = screen_with(step_question(
         StepAction::Exec { program: "touch".into(), args },
         risk(Tier::L1),
@@ -415,7 +415,7 @@ fn blanks_in_an_empty_draft_scroll_the_question() {
 
 #[test]
 fn pages_of_a_question_go_down_and_up() {
-    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let args: Vec<String> = (0..480).map(|n| format!("file {n}")).collect();
     let mut state = screen_with(step_question(
         StepAction::Exec { program: "touch".into(), args },
         risk(Tier::L1),
@@ -451,7 +451,7 @@ fn a_second_separate_press_approves_unseen_rows_of_a_low_risk_change() {
 
 #[test]
 fn a_high_risk_change_is_read_page_by_page() {
-    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let args: Vec<String> = (0..480).map(|n| format!("file {n}")).collect();
     let grave = Risk { lifted: true, ..risk(Tier::L1) };
     let mut state =
         screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, grave));
@@ -470,7 +470,7 @@ fn a_high_risk_change_is_read_page_by_page() {
 
 #[test]
 fn a_larger_window_withdraws_the_note_about_unseen_rows() {
-    let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
+    let args: Vec<String> = (0..240).map(|n| format!("file {n}")).collect();
     let mut state = screen_with(step_question(
         StepAction::Exec { program: "touch".into(), args },
         risk(Tier::L1),

@@ -122,7 +122,7 @@ fn in_a_small_window_a_question_shows_what_it_asks_and_can_be_answered() {
 
 #[test]
 fn the_wheel_scrolls_the_question_under_the_pointer() {
-    let args: Vec<String> = (0..90).map(|n| format!("file-{n}")).collect();
+    let args: Vec<String> = (0..720).map(|n| format!("file-{n}")).collect();
     let work = StepAction::Exec { program: "touch".into(), args };
     let mut state = screen_with(step_question(work, risk(Tier::L1)));
     let before = text(&mut state, SIZE);
