@@ -159,9 +159,14 @@ async fn a_name_that_would_be_an_option_or_a_credential_file_reaches_no_program(
     if !lines.is_held() {
         return skip(Reason::NoSandbox);
     }
-    for name in ["--files0-from=.env", "-exec", "server.pem", "sub/.env.bak"] {
+    for name in ["--files0-from=.env", "-exec", "server.pem", "sub/.env.bak", "prod.ENV~~"] {
         lines.write(name, "sk-hidden-needle\n");
     }
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("note"), "sk-hidden-needle\n").unwrap();
+    let at = |name: &str| lines.desk.workspace.join(name);
+    std::os::unix::fs::symlink(outside.path(), at("link")).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("note"), at("hx1")).unwrap();
     lines.git(&["add", "-A", "-f"]);
     lines.git(&["tag", "--", "ok"]);
     for (line, left_out) in [
@@ -176,6 +181,11 @@ async fn a_name_that_would_be_an_option_or_a_credential_file_reaches_no_program(
         ("for f in $(ls); do sed -n \"${f}p\" a.txt; done", "left out: a.txt"),
         ("n=$(ls | head -1); echo $((n + 1)); head -n $n a.txt", "left out: "),
         ("cat $(ls -a)", "left out: .env"),
+        ("ls | xargs cat", "left out: prod.ENV~~"),
+        ("for d in $(ls); do cat $d/note; done", "left out: link/note"),
+        ("ls | while read -r d; do wc -l < \"$d/./note\"; done", "left out: link/./note"),
+        ("n=$(ls -d a.txt | wc -l); base64 hx$n", "left out: hx1"),
+        ("ls -a | while read -r d; do find \"$d\" -name config; done", "left out: .git"),
     ] {
         let seen = lines.seen(&["bash", "-lc", line], SandboxMode::Read).await;
         assert!(seen.stderr.contains(left_out), "{line}: {}", seen.stderr);

@@ -65,10 +65,12 @@ impl KnownWord {
     /// what they name. It was kept whole.
     pub fn bare_variables(&self) -> Option<Vec<String>> {
         const SIGNS: [&str; 5] = [":", "/", "^", "~", ".."];
-        let mut parts = self.text.split(UNKNOWN).peekable();
-        while let Some(before) = parts.next() {
-            let Some(behind) = parts.peek() else { break };
-            let ends = before.is_empty() || SIGNS.iter().any(|sign| before.ends_with(sign));
+        let mut parts = self.text.split(UNKNOWN).enumerate().peekable();
+        while let Some((at, before)) = parts.next() {
+            let Some((_, behind)) = parts.peek() else { break };
+            // Two that touch are one name.
+            let ends =
+                at == 0 && before.is_empty() || SIGNS.iter().any(|sign| before.ends_with(sign));
             let begins = behind.is_empty() || SIGNS.iter().any(|sign| behind.starts_with(sign));
             if !ends || !begins {
                 return None;

@@ -3,7 +3,7 @@
 use super::ast::{ShellWord, Simple, Trait};
 use super::expand::KnownWord;
 use super::plain::{PlainCommand, PlainPart};
-use super::runner::{Runner, is_of_shell, is_showing, only_shows_unknown, who_runs, written_sets};
+use super::runner::{Runner, is_of_shell, is_printing, only_shows_unknown, who_runs, written_sets};
 use super::unknown::{Demand, demands};
 use super::variables::made_name;
 use super::writer::{Given, PlainWriter, Streams};
@@ -76,7 +76,7 @@ impl PlainWriter<'_> {
         let reader = if invoked.is_null { "tr '\\0' '\\n'" } else { "cat" };
         let (around, lines) = invoked.around(self.read_inner(reader)?)?;
         let (name, words) = invoked.words()?;
-        if !is_showing(&name) && !self.line.feeds_listing(" | ") {
+        if !is_printing(&name) && !self.line.feeds_listing(" | ") {
             return None;
         }
         let redirects = redirects + if lines.is_empty() { " </dev/null" } else { "" };
@@ -152,6 +152,9 @@ impl PlainWriter<'_> {
                     Demand::Number => word.variables(),
                 };
                 given.tests.extend(tested.iter().map(|word| demand.test(word)));
+                if demand == Demand::Number {
+                    given.tests.push(Demand::test_whole(&word.quoted()));
+                }
             }
         }
         Some(())

@@ -65,19 +65,25 @@ fn lists(command: &PlainCommand) -> bool {
     let PlainCommand { name, args, .. } = command;
     let has_listing = args.iter().any(|arg| LISTING.contains(&arg.as_str()));
     let letters = |arg: &String| {
-        arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['l', 'L', 'c', 'n'])
+        arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['l', 'L', 'c'])
     };
     match short_name(name) {
         "find" => !args.iter().any(|arg| arg.contains("exec") || arg.contains("printf")),
         "git" => {
             let sub = args.iter().find(|arg| !arg.starts_with('-'));
             // What was written by someone: the subject of a commit, the text of a tag.
-            let is_text = |arg: &String| {
+            let is_format = |arg: &&String| {
                 ["--format", "--pretty"].iter().any(|option| arg.starts_with(option))
-                    && !arg.contains("refname")
             };
+            let is_silent = |arg: &String| {
+                LISTING.contains(&arg.as_str()) || arg.ends_with('=') || arg.contains("refname")
+            };
+            let mut formats = args.iter().filter(is_format).peekable();
             let is_listed = sub.is_some_and(|sub| GIT_LISTS.contains(&sub.as_str()));
-            has_listing || is_listed && !args.iter().any(is_text)
+            // These print messages where no format leaves them out.
+            let tells = sub.is_some_and(|sub| ["log", "show"].contains(&sub.as_str()));
+            let is_told = tells && formats.peek().is_none();
+            (has_listing || is_listed) && !is_told && formats.all(is_silent)
         }
         name if SEARCHES.contains(&name) => has_listing || args.iter().any(letters),
         name => LISTS.contains(&name),

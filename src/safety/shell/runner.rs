@@ -138,6 +138,11 @@ pub fn is_showing(name: &str) -> bool {
     SHOWING.contains(&name)
 }
 
+/// Whether it only shows words, whatever they are.
+pub fn is_printing(name: &str) -> bool {
+    ["echo", "printf"].contains(&name)
+}
+
 /// Whether what only the shell will know is only shown, or compared as a text or a number: never
 /// as a format, an operator, or the name of a file.
 pub fn only_shows_unknown(name: &str, words: &[KnownWord]) -> bool {
@@ -147,6 +152,8 @@ pub fn only_shows_unknown(name: &str, words: &[KnownWord]) -> bool {
         ("echo", _) | ("exit", [_]) => true,
         ("printf", [first, format, ..]) if first.text == "--" => is_known(&format),
         ("printf", [format, ..]) => is_known(&format),
+        // Of a word that is split any part may be an operator.
+        ("test" | "[", words) if words.iter().any(KnownWord::is_split) => false,
         ("[", [words @ .., end]) if end.text == "]" && is_known(&end) => compares(words),
         ("test", words) => compares(words),
         _ => false,

@@ -96,23 +96,83 @@ impl Demand {
         };
         format!("{function} {word}")
     }
+
+    /// The test of the whole word that has a number in it: it may be a file.
+    pub fn test_whole(word: &str) -> String {
+        format!("avocet_links {word}")
+    }
 }
+
+/// The tests. `@root` is the workspace, `@strips` takes the ends of copies off a name, `@closed` are
+/// patterns of names of credentials.
+const TESTS: &str = r#"avocet_out() { printf 'left out: %s\n' "$1" >&2
+return 1
+}
+avocet_links() { for avocet__up in "$1" "${1#*=}"
+do while :
+do case "${avocet__up}" in ''|@root) break
+;; */) avocet__up="${avocet__up%/}"
+;; *) if [ -L "${avocet__up}" ]
+then avocet_out "$1"
+return
+fi
+case "${avocet__up}" in */*) avocet__up="${avocet__up%/*}"
+;; *) break
+;; esac
+;; esac
+done
+done
+}
+avocet_name() { avocet__bare="${1#@root/}"
+avocet__last=
+while [ "${avocet__last}" != "${avocet__bare}" ]
+do avocet__last="${avocet__bare}"@strips
+done
+avocet_links "$1" || return
+case "/${avocet__bare}/" in
+//*|/[-+\~\(\)\!,]*|*/../*) avocet_out "$1"
+;; *[=:\"\'\`\\\$]*) avocet_out "$1"
+;; @closed) avocet_out "$1"
+;; esac
+}
+avocet_revision() { case "$1" in *[][*?{}]*|*[[:space:]]*) avocet_out "$1"
+;; *) avocet_name "$1"
+;; esac
+}
+avocet_number() { case "$1" in ''|*[!0-9]*) avocet_out "$1"
+;; esac
+}
+avocet_digits() { if avocet_number "$1"
+then printf '%s' "$1"
+else printf 0
+fi
+}
+avocet_names() { set -f
+while IFS= read -r avocet__line
+do for avocet__word in ${avocet__line}
+do avocet_name "${avocet__word}" && printf '%s\n' "${avocet__word}"
+done
+done
+}
+"#;
 
 /// The tests, for a script that has any: what they do not let through is named, for the model.
 /// `None`: they cannot be written.
 pub fn prelude(script: &str, workspace: &Path) -> Option<String> {
-    let is_used = ["avocet_name", "avocet_revision", "avocet_number", "avocet_digits"];
+    let is_used =
+        ["avocet_name", "avocet_revision", "avocet_number", "avocet_digits", "avocet_links"];
     if !is_used.iter().any(|function| script.contains(function)) {
         return Some(String::new());
     }
-    let inside = quote_literal(&format!("{}/", workspace.to_str()?.trim_end_matches('/')));
+    let root = workspace.to_str()?.trim_end_matches('/');
+    let (inside, root) = (quote_literal(&format!("{root}/")), quote_literal(root));
     let folders = sensitive::excluded_folders().map(|folder| format!("*/{folder}/*"));
     let pairs =
         sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("*/{folder}/{file}/*"));
     let names = sensitive::sensitive_globs()
         .map(|glob| format!("*/{}/*", sensitive::case_insensitive_glob(&glob)));
-    // Paths of git's own settings in a folder of modules.
-    let closed = ["*/.git/*config*".to_owned()];
+    // The repository itself, and git's own settings in a folder of modules.
+    let closed = ["*/.git/".to_owned(), "*/.git/*config*".to_owned()];
     let closed: Vec<String> = folders
         .filter(|folder| folder != "*/.git/*")
         .chain(pairs)
@@ -121,27 +181,24 @@ pub fn prelude(script: &str, workspace: &Path) -> Option<String> {
         .collect();
     let strips: String = sensitive::COPIES
         .iter()
-        .map(|end| format!("\navocet__bare=\"${{avocet__bare%'{end}'}}\""))
+        .map(|end| format!("\navocet__bare=\"${{avocet__bare%{}}}\"", any_case(end)))
         .collect();
-    Some(format!(
-        "avocet_out() {{ printf 'left out: %s\\n' \"$1\" >&2\nreturn 1\n}}
-avocet_name() {{ avocet__bare=\"${{1#{inside}}}\"{strips}
-if [ -L \"${{1%/}}\" ]\nthen avocet_out \"$1\"\nreturn\nfi
-case \"/${{avocet__bare}}/\" in
-//*|/[-+\\~\\(\\)\\!,]*|*/../*) avocet_out \"$1\"
-;; *[=:\\\"\\'\\`\\\\\\$]*) avocet_out \"$1\"
-;; {}) avocet_out \"$1\"
-;; esac\n}}
-avocet_revision() {{ case \"$1\" in *[][*?{{}}]*|*[[:space:]]*) avocet_out \"$1\"
-;; *) avocet_name \"$1\"
-;; esac\n}}
-avocet_number() {{ case \"$1\" in ''|*[!0-9]*) avocet_out \"$1\"
-;; esac\n}}
-avocet_digits() {{ if avocet_number \"$1\"\nthen printf '%s' \"$1\"\nelse printf 0\nfi\n}}
-avocet_names() {{ set -f\nwhile IFS= read -r avocet__line
-do for avocet__word in ${{avocet__line}}
-do avocet_name \"${{avocet__word}}\" && printf '%s\\n' \"${{avocet__word}}\"
-done\ndone\n}}\n",
-        closed.join("|")
-    ))
+    let values =
+        [("root/", &inside), ("root", &root), ("strips", &strips), ("closed", &closed.join("|"))];
+    // Each gap is filled once: what comes into one is not looked at again.
+    let fill = |part: &str| {
+        let filled =
+            |(gap, value): &(&str, &String)| Some(format!("{value}{}", part.strip_prefix(gap)?));
+        values.iter().find_map(filled).unwrap_or_else(|| part.to_owned())
+    };
+    Some(TESTS.split('@').map(fill).collect())
+}
+
+/// The end of a name as a pattern that fits in any case.
+fn any_case(end: &str) -> String {
+    let letter = |c: char| match c {
+        'a'..='z' => format!("[{c}{}]", c.to_ascii_uppercase()),
+        _ => format!("'{c}'"),
+    };
+    end.chars().map(letter).collect()
 }
