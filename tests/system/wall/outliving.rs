@@ -22,7 +22,7 @@ async fn a_program_that_passes_for_a_daemon_cannot_leave_a_hook_after_its_step()
     wall.identity();
     let root = wall.repository("code/shop");
     let evil = "#!/bin/sh\ntouch started; while ! test -e go; do sleep 0.05; done\n\
-        echo evil > .git/hooks/pre-push; touch planted; while ! test -e stop; do sleep 0.05; done\n";
+        echo evil > .git/hooks/pre-push; touch planted; while test -d .git && ! test -e stop; do sleep 0.05; done\n";
     wall.write(&root.join("evil.sh"), evil);
     let seen = wall
         .script(
