@@ -119,7 +119,8 @@ pub fn find_submodule_worries(found: &RepositorySettings, scene: PolicyContext<'
         found.work_trees.iter().map(|(_, git)| git.join("modules")).collect();
     let inner = found.submodules(world).unwrap_or_default().into_iter().map(|it| it.join(".git"));
     folders.extend(inner.filter(|git| world.kind(git) == PathKind::Folder));
-    let (mut worries, mut left) = (Vec::new(), MOST_OF_MODULES);
+    let mut worries = Vec::new();
+    let mut left = MOST_OF_MODULES;
     while let Some(folder) = folders.pop() {
         let entries = world.entries(&folder, left + 1);
         if entries.len() > left {

@@ -165,7 +165,8 @@ pub fn prelude(script: &str, workspace: &Path) -> Option<String> {
         return Some(String::new());
     }
     let root = workspace.to_str()?.trim_end_matches('/');
-    let (inside, root) = (quote_literal(&format!("{root}/")), quote_literal(root));
+    let inside = quote_literal(&format!("{root}/"));
+    let root = quote_literal(root);
     let folders = sensitive::excluded_folders().map(|folder| format!("*/{folder}/*"));
     let pairs =
         sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("*/{folder}/{file}/*"));

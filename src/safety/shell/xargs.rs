@@ -68,6 +68,7 @@ fn split_search(args: &[String], is_null: bool) -> Option<(&[String], &[String])
 }
 
 /// The options and the program of an `xargs`.
+#[derive(Default)]
 pub struct Invoked {
     pub is_null: bool,
     /// Whether the program is started once for each name.
@@ -89,7 +90,7 @@ impl Invoked {
                 && !word.text.starts_with('~')
         };
         let mut rest = words.iter().all(is_known).then_some(words)?;
-        let (mut is_null, mut is_each, mut is_batched, mut gap) = (false, false, false, None);
+        let mut invoked = Invoked::default();
         while let [option, behind @ ..] = rest
             && option.text.starts_with('-')
         {
@@ -99,29 +100,31 @@ impl Invoked {
                 |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
             let mut taken = 0;
             match text {
-                "-0" | "--null" => is_null = true,
+                "-0" | "--null" => invoked.is_null = true,
                 "-r" | "--no-run-if-empty" => {}
                 "-n" | "-L" | "-P" if value.is_some_and(is_number) => {
                     taken = 1;
-                    is_each |= text != "-P" && value == Some("1");
-                    is_batched |= text != "-P" && value != Some("1");
+                    invoked.is_each |= text != "-P" && value == Some("1");
+                    invoked.is_batched |= text != "-P" && value != Some("1");
                 }
-                "-n1" | "-L1" => is_each = true,
+                "-n1" | "-L1" => invoked.is_each = true,
                 "-I" => {
                     taken = 1;
-                    gap = Some(value?);
+                    invoked.gap = Some(value?.to_owned());
                 }
-                _ => gap = Some(text.strip_prefix("-I").filter(|gap| !gap.is_empty())?),
+                _ => {
+                    let gap = text.strip_prefix("-I").filter(|gap| !gap.is_empty())?;
+                    invoked.gap = Some(gap.to_owned());
+                }
             }
             rest = behind.get(taken..)?;
         }
-        let gap = gap.map(str::to_owned);
-        let mut command: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
-        if command.is_empty() {
-            command.push("echo".to_owned());
+        invoked.command = rest.iter().map(|word| word.text.clone()).collect();
+        if invoked.command.is_empty() {
+            invoked.command.push("echo".to_owned());
         }
-        let is_each = is_each || gap.is_some();
-        Some(Invoked { is_null, is_each, is_batched, gap, command })
+        invoked.is_each |= invoked.gap.is_some();
+        Some(invoked)
     }
 
     /// The program as `find` starts it, with `{}` in place of what is found: nothing but a whole

@@ -223,7 +223,7 @@ impl<'ast> Visit<'ast> for Code {
 
     fn visit_attribute(&mut self, _: &'ast Attribute) {}
 
-    // Who may see an item is no use of the place that it names.
+    // `pub(in path)` limits who may see an item; the item does not use what the path names.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
