@@ -85,6 +85,8 @@ fn a_small_model_is_offered_only_what_a_tool_needs() {
     assert_eq!(fields("file_search"), ["query", "path"]);
     assert_eq!(fields("file_edit"), ["path", "edits"]);
     assert!(!sent["tools"].to_string().contains("every place"), "{sent}");
+    let bytes = sent.to_string().len();
+    assert!(bytes < 4_600, "{bytes}");
 }
 
 #[test]
