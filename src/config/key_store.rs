@@ -7,6 +7,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+#[cfg(all(feature = "keyring", target_os = "macos"))]
+use apple_native_keyring_store::keychain::Store;
+#[cfg(all(feature = "keyring", not(target_os = "macos")))]
+use dbus_secret_service_keyring_store::Store;
+#[cfg(feature = "keyring")]
+use keyring_core::api::CredentialStoreApi as _;
 use toml_edit::{DocumentMut, InlineTable, Item, Value};
 
 use super::{Secret, atomic_file, diagnostic};
@@ -169,7 +175,7 @@ pub struct SystemKeyring;
 impl Keyring for SystemKeyring {
     fn read(&self, server: &str) -> Result<Option<String>, String> {
         with_entry(server, |entry| match entry.get_password() {
-            Err(keyring::Error::NoEntry) => Ok(None),
+            Err(keyring_core::Error::NoEntry) => Ok(None),
             read => read.map(Some),
         })
     }
@@ -181,7 +187,7 @@ impl Keyring for SystemKeyring {
 
     fn remove(&self, server: &str) -> Result<(), String> {
         with_entry(server, |entry| match entry.delete_credential() {
-            Err(keyring::Error::NoEntry) => Ok(()),
+            Err(keyring_core::Error::NoEntry) => Ok(()),
             removed => removed,
         })
     }
@@ -190,12 +196,14 @@ impl Keyring for SystemKeyring {
 #[cfg(feature = "keyring")]
 fn with_entry<T: Send + 'static>(
     server: &str,
-    run: impl FnOnce(&keyring::Entry) -> keyring::Result<T> + Send + 'static,
+    run: impl FnOnce(&keyring_core::Entry) -> keyring_core::Result<T> + Send + 'static,
 ) -> Result<T, String> {
     let server = server.to_owned();
     let (sender, receiver) = std::sync::mpsc::channel();
     let work = move || {
-        let done = keyring::Entry::new(SERVICE, &server).and_then(|entry| run(&entry));
+        let done = Store::new()
+            .and_then(|store| store.build(SERVICE, &server, None))
+            .and_then(|entry| run(&entry));
         // After the deadline there is no receiver.
         let _ = sender.send(done.map_err(|error| error.to_string()));
     };

@@ -29,6 +29,8 @@ use avocet::tools::system::System;
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
 
+use crate::support::wait::{PATIENCE, wide_limits};
+
 const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 
 /// What a scripted model was sent: the user's side of each request, and the first message.
@@ -67,7 +69,7 @@ struct PromptSession {
 
 impl PromptSession {
     fn start() -> PromptSession {
-        PromptSession::within(StepLimits::default())
+        PromptSession::within(wide_limits())
     }
 
     fn within(limits: StepLimits) -> PromptSession {
@@ -76,7 +78,7 @@ impl PromptSession {
 
     /// With these skills, and a model that answers so.
     fn skilled(replies: &[&str], skills: &[(&str, &str)]) -> PromptSession {
-        PromptSession::with(StepLimits::default(), replies, skills)
+        PromptSession::with(wide_limits(), replies, skills)
     }
 
     fn with(limits: StepLimits, replies: &[&str], skills: &[(&str, &str)]) -> PromptSession {
@@ -140,7 +142,7 @@ impl PromptSession {
                 }
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(30), wait).await.expect("it ends");
+        tokio::time::timeout(PATIENCE, wait).await.expect("it ends");
         seen
     }
 
@@ -422,7 +424,7 @@ async fn a_template_command_over_its_time_or_output_limit_is_an_error() {
     let limits = StepLimits {
         piece: std::time::Duration::from_millis(300),
         grace: std::time::Duration::from_millis(50),
-        ..StepLimits::default()
+        ..wide_limits()
     };
     let mut talk = PromptSession::within(limits);
     let seen = talk.render(command("!{sleep 30}", "")).await;

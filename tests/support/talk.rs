@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use avocet::context::window::Bounds;
 use avocet::i18n::{Lang, LocalizedText, PhraseValue, session as words};
@@ -25,6 +24,8 @@ use avocet::tools::read_tracker::ReadTracker;
 use avocet::tools::system::System;
 use avocet::tools::{Toolbox, file};
 use futures_util::FutureExt;
+
+use super::wait::{PATIENCE, wide_limits};
 
 /// What the redactor of [`parts`] knows.
 pub const SECRET: &str = "sekret-value-1234";
@@ -98,7 +99,7 @@ impl SessionClient {
                 }
             }
         };
-        tokio::time::timeout(Duration::from_secs(30), wait).await.expect("it comes")
+        tokio::time::timeout(PATIENCE, wait).await.expect("it comes")
     }
 
     pub async fn ending(&mut self) -> TurnOutcome {
@@ -205,7 +206,7 @@ pub fn connected(model: Arc<dyn Model>) -> Connected {
 /// A session in a folder that is trusted, kept nowhere.
 pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
     let world = System::new(folder, folder, &[]);
-    let exec = exec(&world, StepLimits::default());
+    let exec = exec(&world, wide_limits());
     let place = Workspace::new(folder, folder.join("home"));
     let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
     let ways = Callbacks {

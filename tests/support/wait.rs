@@ -2,10 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use avocet::tools::exec::StepLimits;
+
 /// Far more than a busy machine takes: only a test that fails waits so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Short for a test, and long enough to leave the processor to what is waited for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(3);
+
+/// Limits of steps that no busy machine reaches, for tests of something else.
+pub fn wide_limits() -> StepLimits {
+    let wide = Duration::from_secs(600);
+    StepLimits { alone: wide, piece: wide, ..StepLimits::default() }
+}
 
 /// Looks again until it is so.
 #[track_caller]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, Step, StepAction};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::Sandbox;
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
@@ -18,6 +18,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wide_limits;
 
 const DAY: &str = include_str!("../fixtures/day.txt");
 const READING: &str = include_str!("../fixtures/reading.txt");
@@ -176,7 +177,7 @@ impl DayFixture {
         Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: StepLimits::default(),
+            limits: wide_limits(),
             redactor: None,
             lang: Lang::En,
         })

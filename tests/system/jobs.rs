@@ -19,7 +19,7 @@ use avocet::tools::system::System;
 use serde_json::json;
 
 use crate::support::talk::{self, DONE, SessionClient};
-use crate::support::wait::PATIENCE;
+use crate::support::wait::{PATIENCE, wide_limits};
 
 fn session(folder: &Path, replies: &[&str]) -> SessionClient {
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
@@ -33,8 +33,7 @@ fn session_with_limit(folder: &Path, replies: &[&str], approved: Duration) -> Se
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     let mut parts = talk::parts(folder, Arc::new(model));
     parts.outputs = Some(folder.join(".outputs"));
-    let limits =
-        StepLimits { approved, grace: Duration::from_millis(200), ..StepLimits::default() };
+    let limits = StepLimits { approved, grace: Duration::from_millis(200), ..wide_limits() };
     let world = System::new(folder, folder, &[]);
     parts.tools = Toolbox::new(vec![Arc::new(talk::exec(&world, limits))]);
     SessionClient::start(parts)

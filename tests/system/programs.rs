@@ -11,7 +11,7 @@ use std::sync::Arc;
 use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
 use avocet::safety::{self, Cleared, Machine, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
@@ -20,6 +20,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wide_limits;
 
 /// `one`, `two`, each on its line, packed.
 const PACKED: &[u8] = &[
@@ -103,7 +104,7 @@ impl ProgramFixture {
         let setup = Setup {
             shell: "/bin/sh".into(),
             environment: ChildEnvironment { user, path, ..ChildEnvironment::default() },
-            limits: StepLimits::default(),
+            limits: wide_limits(),
             redactor: None,
             lang: Lang::En,
         };

@@ -9,11 +9,13 @@ use std::process::{Command, Stdio};
 use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, Step, StepAction, Tier};
 use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
+
+use crate::support::wait::wide_limits;
 
 /// What a model asks first in any repository.
 const ASKED: &[&[&str]] = &[
@@ -184,7 +186,7 @@ impl HostileRepository {
         Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: StepLimits::default(),
+            limits: wide_limits(),
             redactor: None,
             lang: Lang::En,
         })

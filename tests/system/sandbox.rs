@@ -14,7 +14,7 @@ use avocet::protocol::{
     Observation, Outcome, Requires, SandboxMode, SandboxStatus, Step, StepAction,
 };
 use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
-use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
@@ -23,6 +23,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wide_limits;
 
 /// Operands that are put behind the examples of the tables, so that each program meets
 /// files, folders, links, things that are missing, and names that look like options.
@@ -166,7 +167,7 @@ impl SandboxFixture {
         Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: StepLimits::default(),
+            limits: wide_limits(),
             redactor: None,
             lang: Lang::En,
         })

@@ -16,7 +16,7 @@ use avocet::safety::Cleared;
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
-use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
 use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
@@ -26,6 +26,7 @@ use pretty_assertions::assert_eq;
 
 use crate::support::skip::{Reason, skip};
 use crate::support::talk::{DONE, SessionClient, cmd, parts, row};
+use crate::support::wait::wide_limits;
 
 const DENIED: &str = "sandbox.denied";
 
@@ -72,7 +73,7 @@ impl SandboxSession {
         Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment: ChildEnvironment { path, ..ChildEnvironment::default() },
-            limits: StepLimits::default(),
+            limits: wide_limits(),
             redactor: None,
             lang: Lang::En,
         })

@@ -14,7 +14,7 @@ use avocet::protocol::{
     Observation, Requires, SandboxDenial, SandboxMode, SandboxStatus, Step, StepAction,
 };
 use avocet::safety::{self, Cleared, Policy, PolicyContext, SessionOpening, Verdict, Workspace};
-use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
+use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
@@ -23,6 +23,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::skip::{Reason, skip};
+use crate::support::wait::wide_limits;
 
 mod git;
 mod guarded;
@@ -96,7 +97,7 @@ impl Wall {
         let exec = Exec::new(Setup {
             shell: "/bin/sh".into(),
             environment,
-            limits: StepLimits::default(),
+            limits: wide_limits(),
             redactor: None,
             lang: Lang::En,
         });

@@ -318,7 +318,7 @@ async fn a_step_has_a_private_folder_that_is_removed_afterwards() {
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
     let (mode, temp) = seen.stdout.trim().split_once('\n').expect("two lines");
     assert_eq!(mode, "700");
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while Path::new(temp).exists() {
         assert!(Instant::now() < deadline, "{temp} stays");
         tokio::task::yield_now().await;
