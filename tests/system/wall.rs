@@ -27,6 +27,7 @@ use crate::support::skip::{Reason, skip};
 mod git;
 mod guarded;
 mod honest;
+mod named;
 mod outliving;
 mod toolchains;
 
