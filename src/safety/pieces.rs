@@ -10,7 +10,7 @@ use super::shell::{self, PlainCommand, PlainLine, PlainPart};
 use super::spec::JudgeContext;
 use super::{
     Assessment, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand,
-    ShellScriptPart, WriteOpening,
+    ShellScriptPart, WriteOpening, named,
 };
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::{Effect, Reason, Requires, Step, StepAction, SubCommand, Tier};

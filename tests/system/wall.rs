@@ -27,7 +27,6 @@ use crate::support::skip::{Reason, skip};
 mod git;
 mod guarded;
 mod honest;
-mod named;
 mod outliving;
 mod toolchains;
 

@@ -46,6 +46,13 @@ pub fn to_output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     }
 }
 
+/// `terraform fmt` writes without it.
+pub fn checks_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    if args::find_flag(tokens, "-check").is_none() {
+        raise_at(call, 0, findings);
+    }
+}
+
 /// Nothing in front of the sub-command that could undo what is added behind it.
 pub fn no_fix(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     if call.seat != ArgPosition::From(1) {

@@ -202,7 +202,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("node nodejs").by_language().flags("-c --check").operands(Reads(1)), &["-c|--check"]),
     here(Spec::read("ruby").by_language().flags("-c -w -wc").operands(Reads(1)), &["-c|-wc"]),
     CommandForm { spec: Spec::read("php").by_language().flags("-l -n").operands(Reads(ANY)), needs: &["-l"], empty_folder: false, inserted: (0, &["-n"]) },
-    here(Spec::read("terraform.fmt tofu.fmt").by_language().flags("-check -diff -recursive -no-color").operands(Reads(ANY)).starts(&["diff"]), &["-check"]),
+    here(Spec::ask("terraform tofu", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").by_language().flags("-check -diff -recursive -no-color").operands(Reads(ANY)).starts(&["diff"]).check(checks::checks_format)]), &[]),
 
     // Counts, documents, pictures, tables.
     here(Spec::read("tokei").flags("-f --files -C --compact --hidden --no-ignore --no-ignore-parent --no-ignore-dot --no-ignore-vcs").values("-e=sure --exclude=sure -o=text --output=text -s=text --sort=text -t=text --type=text -c=text --columns=text -n=text --num-format=text").operands(Reads(ANY)), &[]),
@@ -323,7 +323,6 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("git.status git.diff git.log git.show git.branch git.tag git.add git.commit git.checkout git.switch git.restore git.reset git.merge git.rebase git.fetch git.pull git.push git.clone git.stash git.cherry-pick git.revert git.clean git.rm git.mv git.config git.remote git.worktree git.blame git.grep git.describe git.apply git.am git.gc git.reflog git.rev-parse git.ls-files git.ls-tree git.cat-file git.init git.bundle git.archive git.notes")
         .quiet(&["-h"]).check(checks::needs_quiet), &[]),
     here(Spec::read("git.apply").flags("--stat --numstat --summary --check -R --reverse -v --verbose -z --unidiff-zero --ignore-whitespace --recount").values("-p=text").operands(Reads(ANY)), &["--stat|--numstat|--summary|--check"]),
-    here(Spec::read("git.var").quiet(&["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT", "GIT_DEFAULT_BRANCH", "GIT_SHELL_PATH", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"]).check(checks::needs_quiet), &[]),
     here(Spec::read("git.hash-object").flags("--no-filters --stdin").values("-t=text").operands(Reads(ANY)), &[]),
     here(Spec::ask("git.sparse-checkout", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list").operands(No)]), &[]),
     here(Spec::ask("git.submodule", words::GIT_RUNS, &[Exec]).posix().flags("-q --quiet").starts(GIT_SCRIPTS).subs(&[Spec::read("status").flags("--cached").operands(Named).check(checks::git_submodules)]), &[]),

@@ -2,6 +2,9 @@
 //! answered it, and to nothing else.
 
 use super::*;
+use crate::system::System;
+use avocet_core::protocol::{Requires, Step, StepAction};
+use avocet_safety::{self as safety, NeedsApproval, Policy, PolicyContext, Workspace};
 
 /// `HOME` is a folder with credentials in it; the workspace is two folders below.
 #[rustfmt::skip]
@@ -20,31 +23,88 @@ const NAMED: &[&str] = &[
     "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -c 'cd ../old && touch x'", "bash -lc 'cp -r tree ../t2 && ls ../t2'",
 ];
 
-impl Wall {
-    async fn prepare_named(&self) {
-        self.identity();
-        let root = self.repository("code/shop");
+/// A workspace in a folder of a home, with credentials in it.
+struct NamedFixture {
+    root: tempfile::TempDir,
+    exec: Exec,
+}
+
+impl NamedFixture {
+    /// `None` where this machine holds nothing.
+    async fn new(mode: SandboxMode) -> Option<NamedFixture> {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = root.path().canonicalize().expect("a folder");
+        for folder in ["home/code/shop", "home/code/empty", "away"] {
+            std::fs::create_dir_all(at.join(folder)).expect("a folder");
+        }
+        let (workspace, home) = (at.join("home/code/shop"), at.join("home"));
+        let system = System::new(&workspace, &home, &[]);
+        let paths = SandboxPaths {
+            workspace,
+            home: home.clone(),
+            programs: system.folders().to_vec(),
+            own: vec![at.join("own")],
+            ..SandboxPaths::default()
+        };
+        let sandbox = Arc::new(Sandbox::new(mode, paths));
+        if sandbox.status() == SandboxStatus::Absent {
+            return None;
+        }
+        let user = BTreeMap::from([("HOME".into(), home.into())]);
+        let setup = Setup {
+            shell: "/bin/sh".into(),
+            environment: ChildEnvironment {
+                user,
+                path: system.child_path(),
+                ..ChildEnvironment::default()
+            },
+            limits: StepLimits::default(),
+            redactor: None,
+            lang: Lang::En,
+        };
+        let fixture = NamedFixture { root, exec: Exec::new(setup).with_sandbox(sandbox) };
+        fixture.fill().await;
+        Some(fixture)
+    }
+
+    async fn fill(&self) {
         for (name, text) in [
-            ("run.sh", "#!/bin/sh\necho ran\n"),
-            ("hello.c", "int main(void) { return 0; }\n"),
-            ("tree/a/c.txt", "c\n"),
-            ("tree/b.txt", "b\n"),
-            ("sub/Cargo.toml", "[package]\nname = \"sub\"\nedition = \"2021\"\n[workspace]\n"),
-            ("sub/src/lib.rs", ""),
-            ("../old.txt", "old\n"),
-            ("../old/x.txt", "x\n"),
-            ("../../plain.txt", "plain\n"),
-            ("../../.ssh/id_rsa", "SECRET"),
-            ("../../.config/gh/hosts.yml", "SECRET"),
+            ("shop/run.sh", "#!/bin/sh\necho ran\n"),
+            ("shop/hello.c", "int main(void) { return 0; }\n"),
+            ("shop/tree/a/c.txt", "c\n"),
+            ("shop/tree/b.txt", "b\n"),
+            ("shop/sub/Cargo.toml", "[package]\nname = \"sub\"\nedition = \"2021\"\n[workspace]\n"),
+            ("shop/sub/src/lib.rs", ""),
+            ("old.txt", "old\n"),
+            ("old/x.txt", "x\n"),
+            ("../plain.txt", "plain\n"),
+            (
+                "../.gitconfig",
+                "[user]\n\tname = a\n\temail = a@b\n[init]\n\tdefaultBranch = main\n",
+            ),
+            ("../.ssh/id_rsa", "SECRET"),
+            ("../.config/gh/hosts.yml", "SECRET"),
         ] {
-            self.write(&root.join(name), text);
+            self.write(&self.at("home/code").join(name), text);
         }
-        for folder in ["home/code/empty", "away"] {
-            fs::create_dir_all(self.at(folder)).unwrap();
+        for line in ["tar -cf tree.tar tree", "git init -q", "git add -A", "git commit -qm all"] {
+            assert_eq!(self.answer(line).await.exit_code, Some(0), "{line}");
         }
-        self.run(&["tar", "-cf", "tree.tar", "tree"]).await;
-        self.git(&root, &["add", "-A"]);
-        self.git(&root, &["commit", "-qm", "all"]);
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.path().canonicalize().expect("a folder").join(name)
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.at("home/code/shop")
+    }
+
+    fn write(&self, path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+        let runs = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(path, runs).expect("a mode");
     }
 
     /// A line as its words, with the places of this fixture.
@@ -61,16 +121,29 @@ impl Wall {
         words
     }
 
-    /// Runs it as the user who answers its question does; `None`: it is refused.
-    async fn try_answer(&self, line: &str) -> Option<Observation> {
+    /// The question about it; `None`: it is refused.
+    fn question(&self, line: &str) -> Option<NeedsApproval> {
         let words = self.words(line);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let held = self.cleared(&Policy::default(), &words)?.into_needs_approval();
-        Some(self.run_cleared(held.approve_named()).await)
+        let (program, args) = words.split_first().expect("a program");
+        let mut place = Workspace::new(self.workspace(), self.at("home"));
+        place.home = self.at("home");
+        let system = System::new(&place.workspace, &place.home, &[]);
+        let scene = PolicyContext { policy: &Policy::default(), place: &place, world: &system };
+        let work = StepAction::Exec { program: program.clone(), args: args.to_vec() };
+        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+        safety::assess(step, scene).into_needs_approval()
     }
 
+    async fn run(&self, cleared: Cleared) -> Observation {
+        let (output, _live) = tokio::sync::mpsc::unbounded_channel();
+        let cancel = tokio_util::sync::CancellationToken::new();
+        run(&self.exec, &cleared, None, &RunControl::new(cancel, output)).await.observation
+    }
+
+    /// Runs it as where the user answers its question.
     async fn answer(&self, line: &str) -> Observation {
-        self.try_answer(line).await.unwrap_or_else(|| panic!("refused: {line}"))
+        let held = self.question(line).unwrap_or_else(|| panic!("refused: {line}"));
+        self.run(held.approve_named()).await
     }
 
     /// Every file with its mode and its length.
@@ -88,7 +161,7 @@ impl Wall {
                 continue;
             }
             if meta.is_dir() {
-                left.extend(fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path()));
+                left.extend(std::fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path()));
             }
             // A packed one has times in it.
             let is_counted = meta.is_file() && !name.ends_with(".tgz");
@@ -103,11 +176,11 @@ impl Wall {
 async fn what_the_question_names_outside_is_written_at_the_first_run_as_without_the_sandbox() {
     let mut differing = Vec::new();
     for line in NAMED {
-        let (Some(inside), Some(outside)) = (Wall::new(), Wall::in_mode(SandboxMode::Off)) else {
+        let inside = NamedFixture::new(SandboxMode::Work).await;
+        let outside = NamedFixture::new(SandboxMode::Off).await;
+        let (Some(inside), Some(outside)) = (inside, outside) else {
             return skip(Reason::NoSandbox);
         };
-        inside.prepare_named().await;
-        outside.prepare_named().await;
         let bare = outside.answer(line).await.exit_code;
         let seen = inside.answer(line).await;
         let (left, right) = (inside.tree(), outside.tree());
@@ -127,8 +200,9 @@ async fn what_the_question_names_outside_is_written_at_the_first_run_as_without_
 
 #[tokio::test]
 async fn nothing_is_opened_that_the_question_did_not_name_or_that_no_user_answered() {
-    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
-    wall.prepare_named().await;
+    let Some(wall) = NamedFixture::new(SandboxMode::Work).await else {
+        return skip(Reason::NoSandbox);
+    };
     let evil = "#!/bin/bash\nfor f in ../other ../old.txt ../old/x ~/.ssh/id_rsa ~/new ~/.config/gh/hosts.yml AWAY/x; do\n\
                 (echo evil > \"$f\") 2>/dev/null && echo \"WROTE $f\"; cat \"$f\" 2>/dev/null\ndone\nrm -r ../old ../log 2>/dev/null && echo REMOVED\necho done\n";
     wall.write(
@@ -142,41 +216,44 @@ async fn nothing_is_opened_that_the_question_did_not_name_or_that_no_user_answer
         "bash -c 'mkdir -p ../log2 && ./evil.sh > ../log'",
     ] {
         wall.answer(line).await;
-        let text = fs::read_to_string(wall.home("code/log")).unwrap_or_default();
+        let text = std::fs::read_to_string(wall.at("home/code/log")).unwrap_or_default();
         assert!(text.is_empty() || text == "done\n", "{line}: {text}");
-        assert_eq!(fs::read_to_string(wall.home("code/old.txt")).unwrap(), "old\n", "{line}");
+        assert_eq!(
+            std::fs::read_to_string(wall.at("home/code/old.txt")).unwrap(),
+            "old\n",
+            "{line}"
+        );
     }
     for line in NAMED.iter().filter(|line| !line.contains("rm ../missing")) {
-        let Some(wall) = Wall::new() else { continue };
-        wall.prepare_named().await;
-        let outside = |wall: &Wall| {
+        let Some(wall) = NamedFixture::new(SandboxMode::Work).await else { continue };
+        let outside = |wall: &NamedFixture| {
             let mut tree = wall.tree();
             tree.retain(|name, _| !name.starts_with("home/code/shop"));
             tree
         };
         let before = outside(&wall);
-        let words = wall.words(line);
-        wall.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let held = wall.question(line).unwrap_or_else(|| panic!("refused: {line}"));
+        wall.run(held.approve()).await;
         assert_eq!(outside(&wall), before, "{line}");
     }
 }
 
 #[tokio::test]
 async fn credentials_and_homes_of_programs_are_no_places_that_a_question_opens() {
-    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
-    wall.prepare_named().await;
-    wall.write(&wall.home(".codex/config.toml"), "old");
+    let Some(wall) = NamedFixture::new(SandboxMode::Work).await else {
+        return skip(Reason::NoSandbox);
+    };
+    wall.write(&wall.at("home/.codex/config.toml"), "old");
     wall.write(&wall.workspace().join("d/.ssh/authorized_keys"), "evil");
     wall.write(&wall.workspace().join("d/.codex/config.toml"), "evil");
     let root = wall.workspace();
-    std::os::unix::fs::symlink(wall.home(".ssh/id_rsa"), root.join("tree/key")).unwrap();
+    std::os::unix::fs::symlink(wall.at("home/.ssh/id_rsa"), root.join("tree/key")).unwrap();
     let before = wall.tree();
     for line in [
         "cp run.sh HOME/.codex/config.toml",
         "touch HOME/.codex/new",
         "rm -r HOME/.codex",
         "mv HOME/.codex inside",
-        "mv run.sh HOME/.config",
         "cp -r d/.codex HOME",
         "cp -r d/. HOME",
         "cp -r d/.ssh HOME",
@@ -189,14 +266,15 @@ async fn credentials_and_homes_of_programs_are_no_places_that_a_question_opens()
         "tee HOME/.codex/config.toml",
         "tar -xf tree.tar -C HOME",
     ] {
-        wall.try_answer(line).await;
+        let Some(held) = wall.question(line) else { continue };
+        wall.run(held.approve_named()).await;
         assert_eq!(wall.tree(), before, "{line}");
     }
     // A link that one copy brings is not followed by the next.
     for _ in 0..2 {
         wall.answer("cp -r tree ../old").await;
-        fs::remove_file(root.join("tree/key")).unwrap();
+        std::fs::remove_file(root.join("tree/key")).unwrap();
         wall.write(&root.join("tree/key"), "evil");
     }
-    assert_eq!(fs::read_to_string(wall.home(".ssh/id_rsa")).unwrap(), "SECRET");
+    assert_eq!(std::fs::read_to_string(wall.at("home/.ssh/id_rsa")).unwrap(), "SECRET");
 }
