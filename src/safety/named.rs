@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use avocet_core::protocol::{StepAction, Tier};
 
-use super::findings::Findings;
+use super::findings::{Finding, Findings};
 use super::places::is_named;
 use super::reach::{self, OperandScope};
 use super::rules::remembered::FILE_COMMANDS;
@@ -130,16 +130,9 @@ pub fn open_entries(
     let place = context.scene.place;
     let is_of_system = program.is_some_and(|program| place.root_of(&program.path).is_none())
         && !name.contains('/');
-    let mut asking = findings.iter().filter(|finding| finding.reason.tier > Tier::L0);
-    let is_plain = asking.all(|finding| {
-        let rule = finding.reason.rule.as_str();
-        rule == name
-            || rule.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'))
-            || is_named(BESIDE, rule)
-    });
     if findings.launch.named.is_empty()
         || !is_of_system
-        || !is_plain
+        || !findings.iter().all(|finding| is_beside(name, finding))
         || !reach::is_command_covered(FILE_COMMANDS, name, args, &AnyPlace)
     {
         return;
@@ -147,6 +140,14 @@ pub fn open_entries(
     let named = std::mem::take(&mut findings.launch.named);
     findings.launch.named =
         named.into_iter().flat_map(|write| entries_of(write, name, args, context)).collect();
+}
+
+/// Whether a reason says no more than that the command changes what it names.
+fn is_beside(name: &str, finding: &Finding) -> bool {
+    let rule = finding.reason.rule.as_str();
+    let is_own =
+        rule.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    finding.reason.tier == Tier::L0 || is_own || is_named(BESIDE, rule)
 }
 
 /// The entries that a command changes at a place that it names.
