@@ -10,7 +10,7 @@ use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::repository::{self, Tracked};
 use super::spec::{ArgPosition, ArgToken, Invocation, flag_values};
-use super::{Contents, PathKind};
+use super::{Contents, PathKind, WriteOpening};
 
 /// A part of a line that is harmless only with arguments added at its start.
 pub const UNGUARDED: &str = "shell.unguarded";
@@ -175,6 +175,17 @@ impl<'a> Invocation<'a> {
 
     /// Adds what writing to `text` means beyond the write itself.
     pub fn check_write(&self, text: &str, at: usize, findings: &mut Findings) {
+        self.check_output(text, at, WriteOpening::Existing, findings);
+    }
+
+    /// The same for a place that is opened in this way.
+    pub fn check_output(
+        &self,
+        text: &str,
+        at: usize,
+        opening: WriteOpening,
+        findings: &mut Findings,
+    ) {
         let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
         let class = paths::classify(text, cwd, scene);
         let steers = || scene.is_steering_file(text, cwd);
@@ -187,6 +198,9 @@ impl<'a> Invocation<'a> {
                 &[Effect::Write, Effect::Outside]
             }
         };
+        if matches!(class, PathClass::Public | PathClass::Outside) {
+            self.name_written(text, opening, findings);
+        }
         let say = why.with("path", self.display_path(text));
         findings.add(rule, tier, say, self.seat.arg(at), effects);
     }

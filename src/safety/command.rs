@@ -12,14 +12,15 @@ use avocet_core::i18n::safety as words;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
+use super::paths::PathClass;
 use super::rules::forms::CommandForm;
 use super::spec::{
     ArgOrder, ArgPart, ArgPosition, ArgToken, Invocation, JudgeContext, Judges, Operands, Spec,
     Takes, ValueKind, is_doubtful, operands,
 };
 use super::{
-    Launch, PathKind, PolicyContext, args, checks, malformed, paths, refusal, rules, sensitive,
-    shell, wrappers,
+    Launch, PathKind, PolicyContext, WriteOpening, args, checks, malformed, paths, refusal, rules,
+    sensitive, shell, wrappers,
 };
 
 mod identify;
@@ -290,12 +291,22 @@ fn check_operands(
             words.iter().skip(skip).for_each(|(at, text)| call.check_read(text, *at, findings));
         }
         Operands::Writes => {
-            words.iter().for_each(|(at, text)| call.check_write(text, *at, findings));
+            for (at, text) in &words {
+                let opening = call.written_argument(text, *at).unwrap_or(WriteOpening::Existing);
+                call.check_output(text, *at, opening, findings);
+            }
             check_unknown_options(call, tokens, findings);
         }
         Operands::ReadsThenWrites => {
             let (last, rest) = words.split_last().map_or((None, &[][..]), |(l, r)| (Some(l), r));
-            rest.iter().for_each(|(at, text)| call.check_read(text, *at, findings));
+            for (at, text) in rest {
+                // What is moved away from a place outside changes it.
+                if ["mv", "gmv"].contains(&call.name) && is_outside(call, text) {
+                    call.check_write(text, *at, findings);
+                } else {
+                    call.check_read(text, *at, findings);
+                }
+            }
             last.into_iter().for_each(|(at, text)| call.check_write(text, *at, findings));
             check_unknown_options(call, tokens, findings);
         }
@@ -346,8 +357,16 @@ fn check_possible_paths(call: &Invocation<'_>, text: &str, at: usize, findings: 
         return;
     }
     for part in text.split(['=', '@', ':', ',']).filter(|part| paths::looks_like_path(part)) {
-        call.check_read(part, at, findings);
+        match call.written_argument(part, at).filter(|_| is_outside(call, part)) {
+            Some(opening) => call.check_output(part, at, opening, findings),
+            None => call.check_read(part, at, findings),
+        }
     }
+}
+
+fn is_outside(call: &Invocation<'_>, text: &str) -> bool {
+    let class = paths::classify(text, &call.ground.cwd, call.ground.scene);
+    matches!(class, PathClass::Outside | PathClass::Public)
 }
 
 fn judge_sub_command(

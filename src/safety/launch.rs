@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use super::{Needs, Program};
+use super::{NamedWrite, Needs, Program};
 use avocet_core::protocol::SandboxDenial;
 
 /// Facts for the start of a step.
@@ -36,6 +36,8 @@ pub struct Launch {
     pub reads: Vec<PathBuf>,
     /// Folders it may write to as it may to the workspace.
     pub writes: Vec<PathBuf>,
+    /// Places outside that the question names as written: for the user who answered it.
+    pub named: Vec<NamedWrite>,
     /// What the sandbox opens to it beyond the workspace.
     pub needs: Needs,
     /// What the user opened to this command for the session, after the sandbox had denied it.
@@ -131,7 +133,10 @@ impl Launch {
             self.git,
             self.empty_folder
         ));
-        words.push(format!("{:?} {} {:?}", self.opened, self.filters_diffs, self.script));
+        words.push(format!(
+            "{:?} {} {:?} {:?}",
+            self.opened, self.filters_diffs, self.script, self.named
+        ));
         words.extend(self.needs.fingerprint_words());
         words
     }

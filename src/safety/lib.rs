@@ -22,6 +22,7 @@ pub mod limits;
 mod machine;
 mod malformed;
 mod modes;
+mod named;
 mod needs;
 mod openings;
 mod paths;
@@ -62,6 +63,7 @@ pub use machine::{
     OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
 };
 pub use malformed::is_hidden;
+pub use named::{NamedWrite, WriteOpening};
 pub use needs::{GuardedFiles, Needs, matches_name};
 pub use openings::{
     keeping_risk, opening_risk, opens_named_files, sandbox_reasons, unsandboxed_risk,

@@ -388,7 +388,13 @@ pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> 
     let opened = Some(&assessment.launch.opened).filter(|opened| opened.is_offered());
     let network = needs.network && policy.network != Limit::Refuse;
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
-    let held = if reads { words::SANDBOX_PIECE } else { words::SANDBOX_WORK };
+    let held = if reads {
+        words::SANDBOX_PIECE
+    } else if assessment.launch.named.is_empty() {
+        words::SANDBOX_WORK
+    } else {
+        words::SANDBOX_NAMED
+    };
     let mut said = vec![reason("sandbox.work", held.with("network", state))];
     if network && !assessment.risk.effects.contains(&Effect::Network) {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));

@@ -5,11 +5,15 @@
 use std::path::PathBuf;
 
 use super::findings::{Findings, excerpt};
+use super::places::is_named;
 use super::shell::{self, PlainCommand, PlainLine, PlainPart};
 use super::spec::JudgeContext;
-use super::{Assessment, Launch, PolicyContext, ShellScript, ShellScriptCommand, ShellScriptPart};
+use super::{
+    Assessment, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand,
+    ShellScriptPart, WriteOpening, named,
+};
 use avocet_core::i18n::safety as words;
-use avocet_core::protocol::{Effect, Requires, Step, StepAction, SubCommand, Tier};
+use avocet_core::protocol::{Effect, Reason, Requires, Step, StepAction, SubCommand, Tier};
 use avocet_core::text::short_name;
 
 /// Judges a step that is a piece of a line, and whether a rule of the user lets it run.
@@ -165,6 +169,26 @@ impl JudgedLine {
                     .with("why", reason.say.clone());
                 findings.add(reason.rule.clone(), Tier::L1, say, Some(self.arg), &[]);
             }
+        }
+    }
+
+    /// Opens what the line names as written entry by entry, where all of its commands change exactly
+    /// what they name, or print.
+    pub fn open_entries(&self, findings: &mut Findings) {
+        const PRINTS: &[&str] = &["echo", "printf", "cd", "pwd", "true", "ls", "cat", "test", "["];
+        let is_entry =
+            |write: &NamedWrite| matches!(write.opening, WriteOpening::New | WriteOpening::Entry);
+        let is_beside =
+            |reason: &Reason| reason.tier == Tier::L0 || is_named(named::BESIDE, &reason.rule);
+        let is_plain = |piece: &JudgedPiece| {
+            let StepAction::Exec { program, .. } = &piece.judged.step.work else { return false };
+            let named = &piece.judged.launch.named;
+            PRINTS.contains(&program.as_str()) && piece.judged.risk.reasons.iter().all(is_beside)
+                || !named.is_empty() && named.iter().all(is_entry)
+        };
+        if self.pieces.iter().all(is_plain) {
+            let named = self.pieces.iter().flat_map(|piece| &piece.judged.launch.named);
+            findings.launch.named = named.cloned().collect();
         }
     }
 

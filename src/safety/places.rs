@@ -103,7 +103,7 @@ pub const LIBRARIES: &[&str] = &[
 /// Folders whose names are harmless.
 #[rustfmt::skip]
 pub const LISTED: &[&str] = &[
-    "/", "/tmp", "/private/tmp", "/var/tmp", "/private/var/tmp", "/opt", "/usr", "/usr/bin", "/usr/sbin", "/usr/local",
+    "/", "/tmp", "/private/tmp", "/var/tmp", "/private/var/tmp", "/opt", "/etc", "/var", "/var/log", "/var/lib", "/srv", "/mnt", "/media", "/sys", "/usr", "/usr/bin", "/usr/sbin", "/usr/local",
     "/usr/local/bin", "/usr/local/sbin", "/bin", "/sbin",
 ];
 

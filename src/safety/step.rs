@@ -16,7 +16,7 @@ use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
     Assessment, Grant, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program,
-    SeenPrograms, ToolTask, malformed, modes, paths, shell, tools,
+    SeenPrograms, ToolTask, malformed, modes, named, paths, shell, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -89,6 +89,10 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     findings.launch.needs = Needs { netlink, ..needs };
     let lifted = apply_limits(scene.policy, &mut findings);
     let program = find_program(&step.work, task.as_ref(), &ground);
+    match &asking {
+        Some(line) => line.open_entries(&mut findings),
+        None => named::open_entries(&step.work, program.as_ref(), &ground, &mut findings),
+    }
     let allowed = !lifted
         && match running {
             Some(line) => findings.tier() == Tier::L1 && line.covers(&findings),

@@ -51,13 +51,16 @@ impl Verdict {
 pub struct Cleared {
     judged: Assessment,
     seal: Seal,
-    /// What the user opened to it after the sandbox had denied its first run something.
+    /// What the user opened to it.
     granted: Option<SandboxOpening>,
 }
 
-/// What a step that the sandbox denied something may do beyond it when it runs again.
+/// What a step may do beyond the sandbox of its kind because the user answered a question about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SandboxOpening {
+    /// It writes to the places that the question named.
+    Named,
+    /// It runs again with this, which the sandbox had denied it, and with what was named.
     Denied(SandboxDenial),
     /// It runs without the sandbox.
     Everything,
@@ -130,9 +133,14 @@ impl Assessment {
 }
 
 impl NeedsApproval {
-    /// The user approved exactly this.
+    /// This was approved: by an option, with others, or with a rule.
     pub fn approve(self) -> Cleared {
         Cleared { judged: self.judged, seal: self.seal, granted: None }
+    }
+
+    /// The user answered the question about exactly this, and so about the places it names.
+    pub fn approve_named(self) -> Cleared {
+        Cleared { granted: Some(SandboxOpening::Named), ..self.approve() }
     }
 
     /// The user approved exactly this, with what the sandbox had denied it opened.

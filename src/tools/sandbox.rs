@@ -42,7 +42,9 @@ use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
 use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
 use avocet_safety::limits::KERNEL_LIMITS;
 use avocet_safety::places::UserPath;
-use avocet_safety::{self as safety, Assessment, GuardedFiles, SandboxOpening, ShellScript};
+use avocet_safety::{
+    self as safety, Assessment, GuardedFiles, NamedWrite, SandboxOpening, ShellScript, WriteOpening,
+};
 
 mod built;
 pub mod denied;
@@ -54,6 +56,7 @@ mod landlock;
 #[cfg(not(target_os = "linux"))]
 #[path = "sandbox/unsupported.rs"]
 mod landlock;
+mod named;
 mod probe;
 mod profile;
 mod programs;
@@ -72,8 +75,9 @@ use denied::SandboxBounds;
 use followed::FollowedFiles;
 use guarded::{FileGuard, GuardedState, PutBack};
 use landlock::Kernel;
+use named::UserOpenings;
 use profile::Profile;
-use temps::{MadeFolders, StepTempFolder, StepTempFolders};
+use temps::{MadePlaces, StepTempFolder, StepTempFolders};
 
 /// The sandbox of a session.
 #[derive(Debug)]
@@ -128,7 +132,7 @@ pub struct Confined {
     pub wrapper: Option<(PathBuf, Vec<String>)>,
     /// The places it could not reach; `None`: it was not restricted.
     walls: Option<SandboxBounds>,
-    _made: MadeFolders,
+    _made: MadePlaces,
 }
 
 impl Confined {
@@ -279,7 +283,12 @@ impl Sandbox {
             _ if by_hand || needs.system => GuardedFiles::Nothing,
             guarded => guarded.clone(),
         };
-        let written = judged.launch.writes.iter().chain([&self.paths.workspace]).cloned();
+        let launch = &judged.launch;
+        let is_folder = |write: &&NamedWrite| {
+            matches!(write.opening, WriteOpening::Existing | WriteOpening::Folder)
+        };
+        let named = launch.named.iter().filter(is_folder).map(|write| &write.path);
+        let written = launch.writes.iter().chain(named).chain([&self.paths.workspace]).cloned();
         // Their settings name programs that run outside.
         let refreshed =
             needs.refreshed.iter().filter_map(|place| self.paths.resolve_user_path(place));
@@ -353,28 +362,31 @@ impl Sandbox {
             writes.extend(launch.writes.iter().cloned());
             writes
         };
-        let mut network = needs.network;
-        let granted = match granted {
-            Some(SandboxOpening::Denied(denied)) => launch.opened.clone().merged(denied),
-            Some(SandboxOpening::Everything) | None => launch.opened.clone(),
-        };
-        if granted.is_offered() {
-            let here = |text: &String| readable_paths::granted_path(text, places);
-            opened.extend(granted.reads.iter().filter_map(here));
-            let created = |path: &PathBuf| temps::create_granted(path);
-            writes.extend(granted.writes.iter().filter_map(here).filter(created));
-            network |= granted.network;
-        }
+        let mut answered = UserOpenings::new(launch, granted, places);
+        opened.append(&mut answered.reads);
+        let (mut named, mut around) = (answered.named, answered.around);
         readable_paths::create_own_folders(places, &writes);
-        for list in [&mut opened, &mut private, &mut writes] {
+        for list in [&mut opened, &mut private, &mut writes, &mut named, &mut around] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
             list.sort_unstable();
             // One inside another may be open around what the other leaves closed.
             list.dedup();
         }
-        let (network, signals) = (network && !places.offline, needs.signals);
+        let network = (needs.network || answered.network) && !places.offline;
         let (devices, made) = (needs.devices.clone(), here(&needs.made));
-        Some(Profile::Work { opened, private, writes, made, devices, network, signals })
+        let signals = needs.signals;
+        Some(Profile::Work {
+            opened,
+            private,
+            writes,
+            named,
+            around,
+            placeholders: answered.made,
+            made,
+            devices,
+            network,
+            signals,
+        })
     }
 
     /// Starts a step: calls `start` where what it starts is held, and answers with what
@@ -437,8 +449,10 @@ impl Sandbox {
         temp: StepTempFolder,
     ) -> Result<Confined, String> {
         let made = match profile {
-            Profile::Work { made, .. } => MadeFolders::create(made, &self.paths.home),
-            Profile::Read { .. } => MadeFolders::default(),
+            Profile::Work { made, placeholders, .. } => {
+                MadePlaces::create(made, &self.paths.home).with_placeholders(placeholders)
+            }
+            Profile::Read { .. } => MadePlaces::default(),
         };
         let (wrapper, walls) = match means {
             SandboxBackend::Program => {
@@ -478,7 +492,7 @@ impl Sandbox {
     }
 
     fn with_own_folder(&self) -> Result<Confined, LocalizedText> {
-        let (temp, _made) = (self.temps.own_folder()?, MadeFolders::default());
+        let (temp, _made) = (self.temps.own_folder()?, MadePlaces::default());
         Ok(Confined { temp, wrapper: None, walls: None, _made })
     }
 }

@@ -79,7 +79,13 @@ impl HeadlessTurn<'_> {
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let line = w::SAID_YES.with("step", step.work.command_line()).with("why", why);
         let line = line.with("option", option);
-        vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, Decision::Approve)]
+        // Only a user opens what a question names outside.
+        let decision = if approved.all {
+            Decision::Approve
+        } else {
+            Decision::ApproveAll { steps: Vec::new() }
+        };
+        vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, decision)]
     }
 
     /// Nobody approves the step. If it reads a file of the message, the message is not sent: without

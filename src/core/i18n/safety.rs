@@ -202,6 +202,7 @@ words! { "safety":
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
     SANDBOX_ABSENT: "Whether it is harmless depends on a small language in its arguments or on the repository's settings, and this system has no sandbox to stop it if Avocet is wrong.", "它是否无害取决于参数中的小语言或仓库自身的设置，而此系统没有沙箱可以在判定有误时拦住它。";
     SANDBOX_WORK: "In the sandbox: it writes only here and in caches; the network is {network}.", "在沙箱内：只能写此目录和缓存；网络{network}。";
+    SANDBOX_NAMED: "In the sandbox: it writes only here, in caches and to what it names outside; the network is {network}.", "在沙箱内：只能写此目录、缓存和它点名的外部位置；网络{network}。";
     SANDBOX_PIECE: "In the sandbox: it writes only temporary files; the network is {network}.", "在沙箱内：只能写临时文件；网络{network}。";
     SANDBOX_NONE_RULE: "It is not sandboxed.", "没有沙箱限制它。";
     SANDBOX_OFF: "Not sandboxed: your settings turn the sandbox off (`sandbox = \"off\"`).", "没有沙箱限制它：设置已将沙箱关闭（`sandbox = \"off\"`）。";

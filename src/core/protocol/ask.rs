@@ -228,7 +228,8 @@ pub enum Decision {
     Approve,
     /// Run this, and the listed ones of the later steps when their turn comes. Each is judged again
     /// then, and asked about if the judgement became worse. For the pieces of a template: run
-    /// exactly these.
+    /// exactly these. It opens no place outside that the question names; an option of the command
+    /// line answers so, with no later steps.
     ApproveAll { steps: Vec<String> },
     /// Run it, and anything its rule covers, without asking again.
     Remember(ApprovalScope),

@@ -1,9 +1,10 @@
 //! Finds database statements that lose data or escape to a shell.
 
 use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::findings::{DELETES, Findings};
-use super::super::spec::{ArgToken, Invocation};
+use super::super::spec::{ArgToken, Invocation, operands};
 
 /// Statements that throw away more than a row, in lower case with single blanks.
 #[rustfmt::skip]
@@ -16,6 +17,46 @@ const LOSES: &[&str] = &[
 const VERBS: &[&str] = &["drop", "del", "unlink", "--clean", "--drop", "truncate"];
 /// Prefixes of a line for a shell.
 const LEAVES: &[&str] = &[".shell ", ".system ", "\\! ", "\\!", "system "];
+
+/// The first words of statements and commands of `sqlite3` that show what is there.
+const SHOWS: &[&str] = &[
+    "select",
+    "explain",
+    "values",
+    ".tables",
+    ".schema",
+    ".indexes",
+    ".indices",
+    ".databases",
+    ".dbinfo",
+    ".mode",
+    ".headers",
+    ".fullschema",
+];
+
+/// Whether `sqlite3` is given a file, and after it only what shows. The sandbox keeps what a
+/// function in it would read or write elsewhere.
+pub fn queries(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let mut words = operands(tokens);
+    let is_file = words
+        .next()
+        .is_some_and(|(_, file)| !file.starts_with(['-', ':']) && !file.contains("://"));
+    let shows = |text: &str| {
+        let mut parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+        parts.all(|part| {
+            let first = part.split([' ', '\n', '\t', '(', '*']).next().unwrap_or_default();
+            let names_file = part.starts_with('.') && part.contains(['|', '/', '\n']);
+            SHOWS.contains(&first.to_ascii_lowercase().as_str()) && !names_file
+        })
+    };
+    let statements: Vec<(usize, &str)> = words.collect();
+    let odd = statements.iter().find(|(_, text)| !shows(text)).map(|(at, _)| *at);
+    if !is_file || statements.is_empty() || odd.is_some() {
+        let at = odd.unwrap_or(0);
+        let text = call.args.get(at).map_or("", String::as_str);
+        call.ask_operand(text, at, &[Effect::Write], findings);
+    }
+}
 
 /// Looks through the statements a database program is given.
 pub fn statements(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {

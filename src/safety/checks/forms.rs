@@ -38,6 +38,28 @@ pub fn names_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     raise_where(call, tokens, findings, |text| !is_name(text));
 }
 
+/// The second file is the one it writes: its own output.
+pub fn to_output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let second = operands(tokens).nth(1).map(|(_, text)| text);
+    if second != Some("-") {
+        raise_at(call, 0, findings);
+    }
+}
+
+/// `terraform fmt` writes without it.
+pub fn checks_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    if args::find_flag(tokens, "-check").is_none() {
+        raise_at(call, 0, findings);
+    }
+}
+
+/// Nothing in front of the sub-command that could undo what is added behind it.
+pub fn no_fix(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+    if call.seat != ArgPosition::From(1) {
+        raise_at(call, 0, findings);
+    }
+}
+
 pub fn numbers_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let number = |text: &str| text.len() < 7 && text.bytes().all(|byte| byte.is_ascii_digit());
     raise_where(call, tokens, findings, |text| !number(text));

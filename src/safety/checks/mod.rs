@@ -7,8 +7,8 @@ use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect;
 
 use super::findings::{DELETES, Findings, POWER};
-use super::spec::{ArgPart, ArgToken, Invocation, flag_values, operands};
-use super::{args, wrappers};
+use super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::{WriteOpening, args, named, wrappers};
 
 mod awk;
 mod data;
@@ -24,13 +24,13 @@ mod remote;
 mod sed;
 
 pub use awk::awk;
-pub use data::statements;
+pub use data::{queries, statements};
 pub use find::{find, reads_found_names};
 pub use forms::{
-    ar_lists, bat, fd_reads, firewall, git_help, git_one_setting, git_range_diff, git_setting,
-    ip_shows, journalctl, kernel_names, lsof, lsof_files, names_only, no_list_file,
-    no_pager_command, numbers_only, openssl_input, plain_files, short_time, tar_lists,
-    unit_properties, units, yq,
+    ar_lists, bat, checks_format, fd_reads, firewall, git_help, git_one_setting, git_range_diff,
+    git_setting, ip_shows, journalctl, kernel_names, lsof, lsof_files, names_only, no_fix,
+    no_list_file, no_pager_command, numbers_only, openssl_input, plain_files, short_time,
+    tar_lists, to_output, unit_properties, units, yq,
 };
 pub use git::{
     git_bisect, git_branch, git_diff, git_dirty, git_discard, git_format, git_push, git_reflog,
@@ -186,5 +186,9 @@ pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 pub fn output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let names = "-o|--output|-O|--output-document|-t|--target-directory|-C|--directory|-d|-P|\
                  --directory-prefix|-D|--output-dir";
-    flag_values(tokens, names).for_each(|(at, file)| call.check_write(file, at, findings));
+    for token in tokens {
+        let Some(file) = token.value_of(names) else { continue };
+        let opening = token.flag().and_then(|option| named::output_option(&call.id, option));
+        call.check_output(file, token.at, opening.unwrap_or(WriteOpening::Existing), findings);
+    }
 }

@@ -114,6 +114,10 @@ pub(super) const ROWS: &[Spec] = &[
         .dangers(&[Danger::ask("paginate", &["-l|--paginate"], words::STARTS_PROGRAM, &[])])
         .keeps(&["diff -u a.txt b.txt", "diff -ru src src2", "diff -N src src2", "diff -x .env -r src src2", "diff --color=never -U3 a.txt b.txt"])
         .raised(&["diff -l a.txt b.txt", "diff a.txt /etc/shadow", "diff --from-file=.env a.txt", "diff --pag a b", "diff a.txt link_key", "diff -r .git src"]),
+    Spec::read("sdiff").starts(&["diff"])
+        .flags("-a -b -B -d -E -i -l -s -t -W -Z --text --ignore-case --ignore-all-space --ignore-blank-lines --ignore-space-change --left-column --minimal --expand-tabs --suppress-common-lines --strip-trailing-cr")
+        .values("-w=text --width=text --tabsize=text").operands(Reads(2)).keeps(&["sdiff -s a.txt b.txt", "sdiff -w 100 a.txt b.txt"])
+        .raised(&["sdiff -o x a.txt b.txt", "sdiff --output=x a.txt b.txt", "sdiff --diff-program=x a.txt b.txt", "sdiff a.txt .env", "sdiff --out=x a.txt b.txt"]),
     Spec::read("diff3")
         .flags("-a -A -e -E -i -m -T -x -X -3 --text --show-all --ed --show-overlap --merge --initial-tab --overlap-only --easy-only --strip-trailing-cr")
         .values("-L=text --label=text").operands(Reads(3)).keeps(&["diff3 a.txt b.txt README.md"]).raised(&["diff3 --diff-program=x a b c"]),

@@ -141,6 +141,13 @@ pub(super) const FORMS: &[CommandForm] = &[
         needs: &[], empty_folder: true, inserted: (0, &["--disable-pip-version-check", "--no-input", "--no-cache-dir"]),
     },
     CommandForm {
+        spec: Spec::ask("gem", words::INSTALLS, &[Exec]).posix().starts(&["ruby"]).subs(&[
+            Spec::read("list").flags("-l -a -d -i --local --all --details --no-versions --versions --installed").operands(Text).check(checks::names_only),
+            Spec::read("contents which").operands(Text).check(checks::names_only),
+        ]),
+        needs: &[], empty_folder: true, inserted: (0, &[]),
+    },
+    CommandForm {
         spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
             Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only),
             Spec::read("help").operands(Text).check(checks::names_only),
@@ -177,6 +184,47 @@ pub(super) const FORMS: &[CommandForm] = &[
 
     // The found files are read, one by one or together.
     here(Spec::read("fd fdfind").by_language().flags("*").operands(Text).check(checks::fd_reads), &[]),
+
+    // Linters and formatters that only say what they would change. Settings of the folder are
+    // data to them.
+    here(Spec::read("yamllint").by_language().flags("-s --strict --no-warnings").values("-f=text --format=text").operands(Reads(ANY)).starts(PYTHON), &[]),
+    here(Spec::read("shfmt").flags("-d -l -s -sr -ci -bn -kp -f --diff --list --simplify").values("-i=text -ln=text").operands(Reads(ANY)).starts(&["diff"]), &["-d|-l|-f|--diff|--list"]),
+    here(Spec::read("codespell").by_language().flags("-c -f -q --count --check-filenames --hard-encoding-detection").values("-L=text --ignore-words-list=text -S=sure --skip=sure").operands(Reads(ANY)).starts(PYTHON), &[]),
+    CommandForm {
+        spec: Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
+            Spec::read("check").by_language().flags("--diff --show-settings -q --quiet -v --verbose --statistics --preview --no-preview --respect-gitignore --exit-zero -e").values("--output-format=text --select=text --ignore=text --extend-select=text --target-version=text --line-length=text").operands(Reads(ANY)).check(checks::no_fix),
+        ]),
+        needs: &[], empty_folder: false, inserted: (1, &["--no-cache", "--no-fix"]),
+    },
+    here(Spec::read("black").by_language().flags("--check --diff -q --quiet -v --verbose --fast --safe").values("-l=text --line-length=text -t=text --target-version=text").operands(Reads(ANY)).starts(PYTHON), &["--check|--diff"]),
+    // Checked, and not run.
+    here(Spec::read("bash sh dash").flags("-n").operands(Reads(1)), &["-n"]),
+    here(Spec::read("node nodejs").by_language().flags("-c --check").operands(Reads(1)), &["-c|--check"]),
+    here(Spec::read("ruby").by_language().flags("-c -w -wc").operands(Reads(1)), &["-c|-wc"]),
+    CommandForm { spec: Spec::read("php").by_language().flags("-l -n").operands(Reads(ANY)), needs: &["-l"], empty_folder: false, inserted: (0, &["-n"]) },
+    here(Spec::ask("terraform tofu", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").by_language().flags("-check -diff -recursive -no-color").operands(Reads(ANY)).starts(&["diff"]).check(checks::checks_format)]), &[]),
+
+    // Counts, documents, pictures, tables.
+    here(Spec::read("tokei").flags("-f --files -C --compact --hidden --no-ignore --no-ignore-parent --no-ignore-dot --no-ignore-vcs").values("-e=sure --exclude=sure -o=text --output=text -s=text --sort=text -t=text --type=text -c=text --columns=text -n=text --num-format=text").operands(Reads(ANY)), &[]),
+    here(Spec::read("scc").flags("-c -d -a -w --by-file --no-cocomo --no-complexity --no-duplicates --no-gen --no-size --no-gitignore --no-ignore --no-large --wide --ci").values("-f=text --format=text -s=text --sort=text -i=text --include-ext=text -x=text --exclude-ext=text --exclude-dir=text").operands(Reads(ANY)), &[]),
+    here(Spec::read("cloc").by_language().flags("--quiet --by-file --by-file-by-lang --csv --json --yaml --md --hide-rate --skip-uniqueness --show-lang").values("--exclude-dir=text --include-lang=text --exclude-lang=text --include-ext=text --exclude-ext=text").operands(Reads(ANY)).starts(&["perl", "sh", "file"]), &[]),
+    CommandForm { spec: Spec::read("xmllint").by_language().flags("--noout --format --html --recover --noblanks --nonet --huge --c14n --compact --nocatalogs --stream --nsclean --nocdata --debug").values("--xpath=sure --encode=text --pretty=text").operands(Reads(ANY)), needs: &[], empty_folder: false, inserted: (0, &["--nonet"]) },
+    here(Spec::read("tidy").flags("-q -e -i -quiet -errors -indent -xml -utf8 -asxml").operands(Reads(ANY)), &[]),
+    here(Spec::read("pdfinfo").flags("-box -js -struct -struct-text -rawdates -dests -isodates -url -meta -custom").values("-f=text -l=text -enc=text").operands(Reads(1)), &[]),
+    here(Spec::read("pdftotext").flags("-layout -raw -nopgbrk -q -htmlmeta -table -simple -bbox").values("-f=text -l=text -r=text -x=text -y=text -W=text -H=text -enc=text -eol=text").operands(Reads(2)).check(checks::to_output), &[]),
+    here(Spec::read("qpdf").argument_files().flags("--check --show-npages --show-xref --show-encryption --is-encrypted --requires-password --list-attachments --show-pages --check-linearization").operands(Reads(1)), &["--check|--show-npages|--show-xref|--show-encryption|--is-encrypted|--requires-password|--list-attachments|--show-pages|--check-linearization"]),
+    CommandForm { spec: Spec::read("exiftool").by_language().flags("-a -G -G1 -s -S -j -n -u -U -t -T -e -g -g1 -fast -fast2 -q -ee -json -csv -struct -common").values("-c=text -d=text").operands(Reads(ANY)).starts(&["perl"]), needs: &[], empty_folder: false, inserted: (0, &["-config", ""]) },
+    CommandForm { spec: Spec::read("ffprobe").by_language().flags("-show_format -show_streams -show_chapters -show_programs -hide_banner -pretty -unit -sexagesimal -count_frames -count_packets -show_error").values("-v=text -loglevel=text -of=text -print_format=text -output_format=text -select_streams=text -show_entries=text -i=path").operands(Reads(1)), needs: &[], empty_folder: false, inserted: (0, &["-protocol_whitelist", "file,pipe"]) },
+    here(Spec::read("identify").by_language().flags("-verbose -ping -quiet").values("-format=sure").operands(Reads(ANY)).check(checks::no_list_file), &[]),
+    here(Spec::read("csvcut csvlook csvstat csvgrep").by_language().flags("-n -H -l -i -t --names --no-header-row --linenumbers --invert-match --tabs --csv --mean --sum --count --min --max --median --type --nulls --unique --freq")
+        .values("-c=text --columns=text -C=text --not-columns=text -d=text --delimiter=text -q=text -r=sure --regex=sure -m=sure --match=sure -e=text --encoding=text --max-rows=text --max-columns=text").operands(Reads(1)).starts(PYTHON), &[]),
+    here(Spec::read("gron").by_language().flags("-s -m -c -v -u -j --stream --monochrome --colorize --values --ungron --json --no-sort").operands(Reads(1)), &[]),
+    here(Spec::read("htmlq").flags("-t -p -w --text --pretty --ignore-whitespace").values("-a=text --attribute=text -f=path --filename=path").operands(Text), &[]),
+    here(Spec::read("pup").flags("-c -n -p --color --number --plain").values("-f=path --file=path -i=text --indent=text -l=text --limit=text").operands(Text), &[]),
+    here(Spec::read("colordiff").by_language().flags("-u -w -b -B -i -q -N").values("-U=text").operands(Reads(2)).starts(&["diff", "perl"]), &[]),
+    here(Spec::read("difft").flags("--skip-unchanged --check-only --exit-code").values("--display=text --color=text --context=text --width=text --background=text").operands(Reads(2)), &[]),
+    here(Spec::read("sqlite3").by_language().flags("-readonly -header -noheader -csv -json -line -list -column -box -table -markdown -batch -bail -quote -tabs -html -safe").values("-separator=text -nullvalue=text").operands(Named).check(checks::queries), &[]),
+    here(Spec::read("pandoc").by_language().flags("-s --standalone --sandbox").values("-f=text --from=text --read=text -t=text --to=text --write=text --wrap=text --columns=text").operands(Reads(ANY)), &["--sandbox"]),
 
     // The contents of an archive.
     here(Spec::read("tar bsdtar gtar").check(checks::tar_lists).operands(Text).flags("*").starts(UNPACKS), &[]),
@@ -225,6 +273,11 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::ask("ip", words::CHANGES_NETWORK, &[Exec]).posix().flags("-br -brief -4 -6 -s -stats -statistics -d -details -j -json -p -pretty -o -oneline -c -color -h -human").subs(&[
         Spec::read("address addr a link l route r neigh n neighbor neighbour rule ru maddress maddr").operands(Text).check(checks::ip_shows),
     ]), &[]),
+    here(Spec::read("getfacl").flags("-a -c -d -e -E -n -p -s -t --access --default --omit-header --all-effective --no-effective --absolute-names --numeric --tabular --skip-base").operands(Reads(ANY)), &[]),
+    here(Spec::read("lsattr").flags("-a -d -l -p -v").operands(Reads(ANY)), &[]),
+    here(Spec::read("getcap").flags("-v -n").operands(Reads(ANY)), &[]),
+    here(Spec::ask("getent", words::TELLS_MACHINE, &[Exec]).posix().subs(&[Spec::read("passwd group services protocols networks").operands(Text).check(checks::names_only)]), &[]),
+    here(Spec::read("dust").flags("-r -b -s -p -x -f -c").values("-n=text -d=text").operands(Reads(ANY)), &[]),
     here(Spec::read("sysctl").flags("-a -A -X -n -N -e --all --values --names --ignore").operands(Text).check(checks::kernel_names), &[]),
     here(Spec::read("crontab").flags("-l").operands(No), &["-l"]),
     here(Spec::read("stty").quiet(&["-a", "--all", "size", "speed", "-g"]).check(checks::needs_quiet), &[]),

@@ -177,7 +177,7 @@ const SUBS: &[Spec] = &[
             Danger::ask("no_index", &["--no-index"], words::READS_ELSEWHERE, &[Outside]),
         ])
         .keeps(&["git grep -n TODO", "git grep -e a -- src", "git grep x -- *.json", "git grep x -- :!docs"]).raised(&["git grep -O./x a", "git grep -nO./x a", "git grep --open=./x a", "git grep --no-index x /etc", "git grep --textconv a", "git grep --open-files-in-pager=./x a", "git grep x .env", "git grep --untracked --no-exclude-standard -e . -- *nv", "git grep -o . src", "git --literal-pathspecs grep x", "git grep . HEAD:id_rsa", "git grep . 4bcfe98e", "git grep -e . 4bcfe98e -- src", "git grep x -- :(icase)*ENV"]),
-    Spec::read("var").operands(Text).quiet(&["GIT_DEFAULT_BRANCH"]).flags("").check(checks::needs_quiet).keeps(&["git var GIT_DEFAULT_BRANCH"]).raised(&["git var -l"]),
+    Spec::read("var").operands(Text).quiet(&["GIT_DEFAULT_BRANCH", "GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT", "GIT_SHELL_PATH", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"]).flags("").check(checks::needs_quiet).keeps(&["git var GIT_DEFAULT_BRANCH"]).raised(&["git var -l", "git var GIT_EDITOR"]),
     Spec::read("rerere").operands(None).quiet(&["status", "remaining"]).check(checks::needs_quiet).keeps(&["git rerere status"]).raised(&["git rerere", "git rerere clear", "git rerere diff"]),
 
     // Reading or writing, depending on the next argument.

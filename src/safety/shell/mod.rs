@@ -13,7 +13,7 @@ use super::checks::lines;
 use super::findings::{Findings, SENDS, excerpt};
 use super::spec::{ArgPosition, Invocation, JudgeContext};
 use super::warning::Warning;
-use super::{malformed, sensitive, wrappers};
+use super::{WriteOpening, malformed, sensitive, wrappers};
 
 mod ast;
 mod brace_expansion;
@@ -372,7 +372,7 @@ impl LineJudge<'_, '_> {
             let say = words::WRITES_A_FILE.with("arg", excerpt(text));
             findings.add("shell.redirect", Tier::L1, say, seat.arg(0), &[Effect::Write]);
             findings.warn(Warning::RedirectWrite);
-            call.check_write(text, 0, findings);
+            call.check_output(text, 0, WriteOpening::File, findings);
         }
     }
 

@@ -92,7 +92,7 @@ impl LayerCache {
                 let indexes = roots.iter().map(|root| root.join(INDEX));
                 (layer, run.iter().cloned().chain(indexes).collect::<Vec<PathBuf>>())
             }
-            Profile::Work { opened, writes, private, .. } => {
+            Profile::Work { opened, writes, private, named, around: entered, .. } => {
                 let opened_trees =
                     opened.iter().map(|path| readable_paths::cover_opened(path, places));
                 let read: Vec<Trees> = opened_trees.collect();
@@ -100,7 +100,8 @@ impl LayerCache {
                 let write: Vec<Trees> = written.collect();
                 let layer = kept.build_work_layer(kernel, profile, (&read, &write), temp)?;
                 around = read.into_iter().chain(write).collect();
-                (layer, writes.iter().chain(opened).chain(private).cloned().collect())
+                let files = writes.iter().chain(opened).chain(private).chain(named);
+                (layer, files.chain(entered).cloned().collect())
             }
         };
         let layer = Arc::new(layer);
@@ -226,7 +227,8 @@ impl LayerCacheState {
         (opened, writes): (&[Trees], &[Trees]),
         temp: &StepTempFolder,
     ) -> Result<Layer, String> {
-        let Profile::Work { private, devices, network, signals, .. } = profile else {
+        let Profile::Work { private, named, around, devices, network, signals, .. } = profile
+        else {
             return Err("it is not an approved step".to_owned());
         };
         let mut read: Vec<PathBuf> =
@@ -237,7 +239,8 @@ impl LayerCacheState {
         read.extend(private.iter().cloned());
         write.extend(readable_paths::devices(devices));
         let (network, signals) = (*network, *signals);
-        landlock::work_layer(kernel, &WorkAccess { read: &read, write: &write, network, signals })
+        let access = WorkAccess { read: &read, write: &write, named, around, network, signals };
+        landlock::work_layer(kernel, &access)
     }
 }
 

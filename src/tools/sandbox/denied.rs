@@ -105,8 +105,8 @@ impl SandboxBounds {
         let mut writes = vec![temp.path().to_owned(), "/dev".into(), "/proc".into()];
         let (opened, network, is_read_only) = match profile {
             Profile::Read { readable, .. } => (readable.clone(), false, true),
-            Profile::Work { opened, private, writes: more, network, .. } => {
-                writes.extend(more.iter().cloned());
+            Profile::Work { opened, private, writes: more, named, network, .. } => {
+                writes.extend(more.iter().chain(named).cloned());
                 (opened.iter().chain(private).cloned().collect(), *network, false)
             }
         };

@@ -4,12 +4,14 @@
 //! made once and used for many steps, and one for writing, which names its own folder. An
 //! approved one passes one layer, made once too.
 
-use std::path::Path;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::profile::Confinement;
@@ -94,6 +96,8 @@ pub(super) fn work_layer(kernel: Kernel, working: &WorkAccess<'_>) -> Result<Lay
             ruleset = ruleset.scope(scopes)?;
         }
         let ruleset = allow(ruleset.create()?, working.read, read)?;
+        let ruleset = ruleset.add_rules(exact_rules(working.around, granted))?;
+        let ruleset = ruleset.add_rules(exact_rules(working.named, granted | read))?;
         allow(ruleset, working.write, granted | read)
     };
     made().map(Layer).map_err(|error| error.to_string())
@@ -192,10 +196,22 @@ fn allow(
     ruleset.add_rules(found)
 }
 
+/// Rules for exactly these paths: what became a link meanwhile is not allowed.
+fn exact_rules(
+    paths: &[PathBuf],
+    access: BitFlags<AccessFs>,
+) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, RulesetError>> {
+    paths.iter().filter_map(move |path| {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+        let is_folder = FileType::from_raw_mode(fstat(&file).ok()?.st_mode).is_dir();
+        let access = if is_folder { access } else { access & AccessFs::from_file(ABI::V9) };
+        Some(Ok(PathBeneath::new(file, access)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     #[test]
@@ -204,7 +220,14 @@ mod tests {
         let abis = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7];
         for kernel in abis.map(Kernel) {
             for network in [true, false] {
-                let held = WorkAccess { read: &paths, write: &paths, network, signals: !network };
+                let held = WorkAccess {
+                    read: &paths,
+                    write: &paths,
+                    named: &paths,
+                    around: &paths,
+                    network,
+                    signals: !network,
+                };
                 work_layer(kernel, &held).unwrap();
             }
             own_folder_layer(kernel, Path::new("/tmp")).unwrap();

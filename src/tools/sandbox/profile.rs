@@ -27,6 +27,12 @@ pub(super) enum Profile {
         /// The credentials it may read, whole.
         private: Vec<PathBuf>,
         writes: Vec<PathBuf>,
+        /// Read and written because the user answered a question about them.
+        named: Vec<PathBuf>,
+        /// Folders in which it makes and removes entries, and reads nothing.
+        around: Vec<PathBuf>,
+        /// Made for it where they are missing; a folder ends in a slash.
+        placeholders: Vec<PathBuf>,
         /// Caches that are made where they are missing.
         made: Vec<PathBuf>,
         /// Devices beyond those of every step.

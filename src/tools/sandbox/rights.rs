@@ -19,6 +19,10 @@ pub(super) struct ReadAccess<'a> {
 pub(super) struct WorkAccess<'a> {
     pub read: &'a [PathBuf],
     pub write: &'a [PathBuf],
+    /// The same, if no link leads to it.
+    pub named: &'a [PathBuf],
+    /// Written and not read, if no link leads to it.
+    pub around: &'a [PathBuf],
     pub network: bool,
     /// Signals to processes outside.
     pub signals: bool,

@@ -58,11 +58,12 @@ pub(super) fn profile_text(
             text.push("(deny process-exec*)");
             text.allow("process-exec*", run.iter().map(PathBuf::as_path));
         }
-        Profile::Work { opened, private, writes, network, .. } => {
+        Profile::Work { opened, private, writes, named, network, .. } => {
             if !network {
                 text.push("(deny network*)");
             }
-            let trees = std::iter::once(temp.as_path()).chain(writes.iter().map(PathBuf::as_path));
+            let trees = writes.iter().chain(named).map(PathBuf::as_path);
+            let trees = std::iter::once(temp.as_path()).chain(trees);
             text.allow_writes(DEVICES, trees);
             for own in &places.own {
                 text.push(&format!("(deny file-write* (subpath {}))", quoted(own)));
@@ -214,6 +215,9 @@ mod tests {
             opened: Vec::new(),
             private: opened.iter().map(PathBuf::from).collect(),
             writes: vec!["/Users/me/my \"shop\"".into()],
+            named: Vec::new(),
+            around: Vec::new(),
+            placeholders: Vec::new(),
             made: Vec::new(),
             devices: Vec::new(),
             network,

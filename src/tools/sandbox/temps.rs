@@ -1,10 +1,11 @@
 //! Temporary folders of steps: one each for those that run by themselves, and one of the
 //! session for approved ones, so that the next step can use what one leaves there.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File, Metadata};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use super::super::temp::{RunFolder, TempFolder};
 use avocet_core::i18n::LocalizedText;
@@ -97,33 +98,65 @@ impl StepTempFolders {
     }
 }
 
-/// Folders that were made for one step. Those that stay empty are removed with this value.
+/// Folders and files that were made for one step. What it left unused is removed with this value.
 #[derive(Debug, Default)]
-pub(super) struct MadeFolders(Vec<PathBuf>);
+pub(super) struct MadePlaces {
+    folders: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+}
 
-impl MadeFolders {
+/// When a file says that it was written that no step has written yet.
+const UNTOUCHED: SystemTime = SystemTime::UNIX_EPOCH;
+
+impl MadePlaces {
     /// Makes caches below the home, as their programs would, with the folders that lead to
     /// them: a missing path cannot be allowed.
-    pub fn create(caches: &[PathBuf], home: &Path) -> MadeFolders {
-        let mut made = MadeFolders::default();
+    pub fn create(caches: &[PathBuf], home: &Path) -> MadePlaces {
+        let mut made = MadePlaces::default();
         for cache in caches.iter().filter(|cache| cache.starts_with(home) && !is_file_name(cache)) {
-            let missing: Vec<&Path> =
-                cache.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
-            for folder in missing.into_iter().rev() {
-                // Where it cannot be made the program says so.
-                if DirBuilder::new().mode(0o700).create(folder).is_ok() {
-                    made.0.push(folder.to_owned());
-                }
-            }
+            made.add_folder(cache, 0o700);
         }
         made
     }
+
+    /// Makes what is missing of the places that it was given by name.
+    pub fn with_placeholders(mut self, places: &[PathBuf]) -> MadePlaces {
+        for place in places {
+            if place.as_os_str().as_encoded_bytes().ends_with(b"/") {
+                self.add_folder(place, 0o777);
+            } else if let Ok(file) = File::create_new(place)
+                && file.set_modified(UNTOUCHED).is_ok()
+            {
+                self.files.push(place.clone());
+            }
+        }
+        self
+    }
+
+    fn add_folder(&mut self, folder: &Path, mode: u32) {
+        let missing: Vec<&Path> =
+            folder.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
+        for folder in missing.into_iter().rev() {
+            // Where it cannot be made the program says so.
+            if DirBuilder::new().mode(mode).create(folder).is_ok() {
+                self.folders.push(folder.to_owned());
+            }
+        }
+    }
 }
 
-impl Drop for MadeFolders {
+impl Drop for MadePlaces {
     fn drop(&mut self) {
+        for file in &self.files {
+            let meta = file.symlink_metadata();
+            let is_untouched =
+                |meta: Metadata| meta.len() == 0 && meta.modified().is_ok_and(|at| at == UNTOUCHED);
+            if meta.is_ok_and(is_untouched) {
+                let _ = std::fs::remove_file(file);
+            }
+        }
         // The innermost first; one that is used is not empty.
-        for folder in self.0.iter().rev() {
+        for folder in self.folders.iter().rev() {
             let _ = std::fs::remove_dir(folder);
         }
     }
@@ -133,17 +166,4 @@ impl Drop for MadeFolders {
 fn is_file_name(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     path.extension().is_some() || name.starts_with(".package") || name == ".global-cache"
-}
-
-/// Makes what a step was granted and is not there: a folder where the path ends in a slash, else
-/// a file. A missing path cannot be allowed. False where that does not work.
-pub(super) fn create_granted(path: &Path) -> bool {
-    if path.symlink_metadata().is_ok() {
-        return true;
-    }
-    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        DirBuilder::new().mode(0o700).create(path).is_ok()
-    } else {
-        std::fs::File::create_new(path).is_ok()
-    }
 }

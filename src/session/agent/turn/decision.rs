@@ -97,7 +97,8 @@ impl Turn {
             return self.advance(scene);
         }
         match decision {
-            Decision::Approve | Decision::ApproveAll { .. } => self.run(held.approve(), None),
+            Decision::Approve => self.run(held.approve_named(), None),
+            Decision::ApproveAll { .. } => self.run(held.approve(), None),
             Decision::AcceptPlan { mode, .. } if accepts_edits => {
                 self.side_effects.push(SideEffect::SetApprovalMode(mode));
                 self.run(held.approve(), None)

@@ -15,6 +15,7 @@ use avocet_core::i18n::{Lang, PhraseValue};
 use avocet_core::protocol::{Effect, PageRow, SandboxMode};
 
 mod limits;
+mod named;
 
 /// A workspace, a home with a key in it, and the files outside of both.
 struct SandboxFixture {

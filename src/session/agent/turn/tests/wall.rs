@@ -71,6 +71,21 @@ fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
 }
 
 #[test]
+fn only_an_answer_to_the_question_itself_opens_what_it_names() {
+    for (decision, opening) in [
+        (Decision::Approve, Some(SandboxOpening::Named)),
+        (Decision::ApproveAll { steps: vec![] }, None),
+        (Decision::Remember(ApprovalScope::Session), None),
+        (Decision::Edit(StepAction::exec("git", &["add", "-A"])), None),
+    ] {
+        let mut bench = begun();
+        bench.proposes(&["git add ."]);
+        let TurnAction::Run(cleared) = bench.decides(decision.clone()) else { panic!("runs") };
+        assert_eq!(cleared.granted(), opening.as_ref(), "{decision:?}");
+    }
+}
+
+#[test]
 fn a_step_that_ran_without_a_question_is_not_asked_about_after_a_denial() {
     let mut bench = begun();
     let action = bench.proposes(&["ls"]);

@@ -1,0 +1,204 @@
+//! The places outside the workspace that the question about a step names as written. Where the
+//! user answered it, each is open to that step, in the narrowest way that serves it.
+
+use std::path::{Component, Path, PathBuf};
+
+use avocet_core::protocol::{StepAction, Tier};
+
+use super::findings::{Finding, Findings};
+use super::places::is_named;
+use super::reach::{self, OperandScope};
+use super::rules::remembered::FILE_COMMANDS;
+use super::spec::{Invocation, JudgeContext};
+use super::{PathKind, Program, paths};
+
+/// A place that a question names as written, with links resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedWrite {
+    pub path: PathBuf,
+    pub opening: WriteOpening,
+}
+
+/// How such a place is opened. A missing path cannot be opened by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteOpening {
+    /// If it is there.
+    Existing,
+    /// Made as an empty file where it is missing.
+    File,
+    /// Made as an empty folder where it is missing.
+    Folder,
+    /// With the folder around it where it is missing: the program makes exactly what its arguments
+    /// name, and runs nothing else.
+    New,
+    /// With the folder around it: such a program moves or removes it.
+    Entry,
+}
+
+/// Programs, and the options that name what they write. An empty list of programs means all.
+#[rustfmt::skip]
+const OUTPUTS: &[(&str, &str, WriteOpening)] = &[
+    ("", "--target-dir --out-dir --outdir --outDir --output-dir --build-dir --builddir --dest --destination --artifact-dir --install-root --basetemp --coverage-directory --report-dir --pack-destination", WriteOpening::Folder),
+    ("", "--outfile --outFile --out-file --output-file --output-document --junitxml --junit-xml", WriteOpening::File),
+    ("cmake", "-B", WriteOpening::Folder),
+    ("unzip wget javac", "-d -P --directory-prefix", WriteOpening::Folder),
+    ("pip pip2 pip3 uv", "--target -t", WriteOpening::Folder),
+    ("gcc g++ cc c++ clang clang++ ld as go rustc gfortran git.archive curl sort uniq patch gpg openssl wget protoc pandoc", "-o --output -O -out", WriteOpening::File),
+    ("", "-o --output -O -t --target-directory -C --directory -d -P -D", WriteOpening::Existing),
+];
+
+/// Commands that make a missing place that they name.
+const MAKERS: &[(&str, WriteOpening)] = &[
+    ("git.clone git.worktree git.init cargo.init", WriteOpening::Folder),
+    ("tar tee truncate sponge", WriteOpening::File),
+];
+
+/// How the value of an option is opened; `None`: it is not known to be written.
+pub fn output_option(rule: &str, option: &str) -> Option<WriteOpening> {
+    let rows = OUTPUTS.iter().filter(|(programs, names, _)| {
+        (programs.is_empty() || is_named(programs, rule)) && is_named(names, option)
+    });
+    // The row of a program says more than that of all.
+    rows.max_by_key(|(programs, ..)| !programs.is_empty()).map(|(.., opening)| *opening)
+}
+
+impl Invocation<'_> {
+    /// How an argument that may be a path outside is written: as the value of such an option, or
+    /// because the command makes what is missing.
+    pub fn written_argument(&self, text: &str, at: usize) -> Option<WriteOpening> {
+        let name = |at: usize| {
+            let arg = self.args.get(at).filter(|arg| arg.starts_with('-'))?;
+            Some(arg.split_once('=').map_or(arg.as_str(), |(name, _)| name))
+        };
+        let before = || at.checked_sub(1).and_then(name);
+        // One that is used for different things counts only where a row names the program.
+        let by_option = [name(at), before()].into_iter().flatten().find_map(|option| {
+            let opening = output_option(&self.id, option)?;
+            (opening != WriteOpening::Existing).then_some(opening)
+        });
+        let is_missing = || {
+            let path = self.ground.scene.resolve(text, &self.ground.cwd);
+            self.ground.scene.world.kind(&path) == PathKind::Missing
+        };
+        let maker = || MAKERS.iter().find(|(rules, _)| is_named(rules, &self.id));
+        by_option.or_else(|| maker().filter(|_| is_missing()).map(|(_, opening)| *opening))
+    }
+
+    /// Notes a place that the question names as written.
+    pub fn name_written(&self, text: &str, opening: WriteOpening, findings: &mut Findings) {
+        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
+        // What a shell or the user would take for another place than the program does.
+        let is_plain = !text.starts_with('~') && !text.contains(['$', '*', '?', '`']);
+        if !is_plain || text.starts_with("file:") || !is_direct(text, self.ground) {
+            return;
+        }
+        let path = scene.world.resolve(&cwd.join(text));
+        if scene.place.root_of(&path).is_none() && !paths::is_private(&path, scene.place) {
+            findings.launch.named.push(NamedWrite { path, opening });
+        }
+    }
+}
+
+/// Takes any operand for one that may be changed: what it is was judged already.
+struct AnyPlace;
+
+impl OperandScope for AnyPlace {
+    fn is_inside(&self, _: &str) -> bool {
+        true
+    }
+
+    fn is_steering_file(&self, _: &str) -> bool {
+        false
+    }
+
+    fn has_local_program(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// Reasons of a command that does nothing but change what it names.
+pub const BESIDE: &str = "path.outside.write path.outside cwd.outside requires.write";
+
+/// Opens what a step names entry by entry, where it is a command that changes exactly that.
+pub fn open_entries(
+    work: &StepAction,
+    program: Option<&Program>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) {
+    let StepAction::Exec { program: name, args } = work else { return };
+    let place = context.scene.place;
+    let is_of_system = program.is_some_and(|program| place.root_of(&program.path).is_none())
+        && !name.contains('/');
+    if findings.launch.named.is_empty()
+        || !is_of_system
+        || !findings.iter().all(|finding| is_beside(name, finding))
+        || !reach::is_command_covered(FILE_COMMANDS, name, args, &AnyPlace)
+    {
+        return;
+    }
+    let named = std::mem::take(&mut findings.launch.named);
+    findings.launch.named =
+        named.into_iter().flat_map(|write| entries_of(write, name, args, context)).collect();
+}
+
+/// Whether a reason says no more than that the command changes what it names.
+fn is_beside(name: &str, finding: &Finding) -> bool {
+    let rule = finding.reason.rule.as_str();
+    let is_own =
+        rule.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    finding.reason.tier == Tier::L0 || is_own || is_named(BESIDE, rule)
+}
+
+/// The entries that a command changes at a place that it names.
+fn entries_of(
+    write: NamedWrite,
+    name: &str,
+    args: &[String],
+    context: &JudgeContext<'_>,
+) -> Vec<NamedWrite> {
+    let world = context.scene.world;
+    let ends = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (options, rest) = args.split_at(ends);
+    let plain = options.iter().filter(|arg| !arg.starts_with('-'));
+    let words: Vec<&String> = plain.chain(rest.iter().skip(1)).collect();
+    let leads_there =
+        |text: &&&String| world.resolve(&context.cwd.join(text.as_str())) == write.path;
+    // What is there already is written where it is: a copy goes through links that it finds.
+    let makes = ["mkdir", "touch", "cp"].contains(&name);
+    let opening = if makes { WriteOpening::New } else { WriteOpening::Entry };
+    let entry = |path: PathBuf| NamedWrite { path, opening };
+    if !words.iter().any(|text| leads_there(&text)) {
+        return vec![write];
+    }
+    let target = words.last().filter(|text| words.len() > 1 && leads_there(text));
+    let into_folder =
+        ["cp", "mv", "ln"].contains(&name) && world.kind(&write.path) == PathKind::Folder;
+    let Some(_) = target.filter(|_| into_folder) else { return vec![entry(write.path)] };
+    let sources = words.get(..words.len() - 1).unwrap_or_default();
+    let names: Option<Vec<&std::ffi::OsStr>> = sources
+        .iter()
+        // What is in `src/.` goes into the folder itself.
+        .map(|text| Path::new(text).file_name().filter(|_| !text.ends_with('.')))
+        .collect();
+    let is_twice = |names: &Vec<&std::ffi::OsStr>| {
+        names.iter().enumerate().any(|(at, name)| names.iter().skip(at + 1).any(|one| one == name))
+    };
+    match names.filter(|names| !is_twice(names)) {
+        Some(names) => names.into_iter().map(|name| entry(write.path.join(name))).collect(),
+        None => vec![write],
+    }
+}
+
+/// Whether the text says where it leads: it goes through nothing of the workspace, where a link may
+/// lead anywhere, and a step may change where.
+fn is_direct(text: &str, context: &JudgeContext<'_>) -> bool {
+    let place = context.scene.place;
+    let mut parts =
+        Path::new(text).components().skip_while(|part| !matches!(part, Component::Normal(_)));
+    let starts_outside = Path::new(text).is_absolute()
+        || place.root_of(&context.cwd).is_none_or(|root| root == context.cwd);
+    starts_outside
+        && !parts.any(|part| part == Component::ParentDir)
+        && place.root_of(&paths::normalize(&context.cwd.join(text))).is_none()
+}
