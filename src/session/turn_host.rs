@@ -179,7 +179,11 @@ impl TurnScope {
             }
             (Dialect::Tools, _) => (
                 self.context.answer_schema.clone(),
-                self.context.tools.schemas(self.context.model.name(), size),
+                self.context.tools.schemas(
+                    self.context.model.name(),
+                    size,
+                    self.context.model.offers_shell(),
+                ),
             ),
         };
         let request = Request {

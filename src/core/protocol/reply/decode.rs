@@ -6,7 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::super::{Requires, StepAction};
+use super::time::read_times;
 use super::tool_names::{LINE, tool_name};
+use super::translated::translate;
 use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, object_input, patch};
 use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
 use crate::text;
@@ -72,20 +74,22 @@ fn cmd(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
 }
 
 fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
-    let mut requires = requires(part)?;
+    let asked = requires(part)?;
     let (program, tool_name) = (part.optional_text("program")?, part.optional_text("tool")?);
-    let NativeStep { work, cwd, background } = match (program, tool_name) {
+    let step = match (program, tool_name) {
         (Some(_), Some(_)) => return Err(words::BOTH.with("field", part.path)),
         (None, None) => return Err(words::NEITHER.with("field", part.path)),
         (Some(_), None) => program_step(part)?,
         (None, Some(name)) => tool(part, name)?,
     };
-    requires.background |= background;
-    Ok(Proposal { work, requires, cwd })
+    let NativeStep { work, cwd, requires } = step;
+    let background = asked.background || requires.background;
+    let (timeout_s, foreground_s) = (requires.timeout_s, requires.foreground_s);
+    Ok(Proposal { work, requires: Requires { background, timeout_s, foreground_s, ..asked }, cwd })
 }
 
-/// A program with the other fields of its step: its folder, and whether it is to run on. Other agents
-/// give a line, or a program and its arguments in one list, under the name of a command.
+/// A program with the other fields of its step: its folder, its time, and whether it is to run on.
+/// Other agents give a line, or a program and its arguments in one list, under the name of a command.
 fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
     let command = || COMMAND.iter().find_map(|name| Some((*name, part.optional(name)?)));
     let work = match (part.optional("program"), command()) {
@@ -104,11 +108,11 @@ fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
     };
     let cwd = FOLDER.iter().find(|name| part.optional(name).is_some());
     let cwd = cwd.map(|name| part.text(name)).transpose()?.filter(|cwd| !cwd.is_empty());
-    let mut background = false;
+    let mut requires = read_times(part)?;
     for name in BACKGROUND {
-        background |= part.flag(name)?;
+        requires.background |= part.flag(name)?;
     }
-    Ok(as_patch(NativeStep { work, cwd, background }))
+    Ok(as_patch(NativeStep { work, cwd, requires }))
 }
 
 const COMMAND: &[&str] = &["command", "cmd", "line", "commands", "CommandLine"];
@@ -135,7 +139,7 @@ fn as_patch(step: NativeStep) -> NativeStep {
                 }
                 (cwd, folder) => folder.or_else(|| cwd.clone()),
             };
-            NativeStep { work, cwd, background: false }
+            NativeStep { work, cwd, requires: Requires::default() }
         }
         None => step,
     }
@@ -178,8 +182,8 @@ fn tool(part: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedTe
         Value::Bool(_) => return Err(wrong_type(&path, words::AN_OBJECT, &input)),
         _ => tool_step(&name, input),
     };
-    let background = step.background || part.flag("background")?;
-    Ok(NativeStep { background, ..step })
+    let background = step.requires.background || part.flag("background")?;
+    Ok(NativeStep { requires: Requires { background, ..step.requires }, ..step })
 }
 
 pub(super) fn empty_object() -> Value {
@@ -195,10 +199,13 @@ pub(super) fn tool_input(name: &str, input: &Value) -> Value {
 
 fn tool_step(name: &str, input: Value) -> NativeStep {
     let work = StepAction::Tool { name: name.to_owned(), input };
-    NativeStep { work, cwd: None, background: false }
+    NativeStep { work, cwd: None, requires: Requires::default() }
 }
 
 fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
+    if let Some(step) = translate(name, input) {
+        return step;
+    }
     match name {
         EXEC => program_step(input),
         // OpenAI's own shell tool.
@@ -212,7 +219,11 @@ fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, Localiz
             Err(words::MISSING.with("field", input.field(field)))
         }
         LINE => program_step(input),
-        JOB_START => Ok(NativeStep { background: true, ..program_step(input)? }),
+        JOB_START => {
+            let step = program_step(input)?;
+            let requires = Requires { background: true, ..step.requires };
+            Ok(NativeStep { requires, ..step })
+        }
         _ => {
             let name = editor_tool(name, input);
             Ok(tool_step(name, Value::Object(input.object.clone())))
@@ -246,18 +257,28 @@ fn requires(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
         network: part.flag("network")?,
         write: part.flag("write")?,
         background: part.flag("background")?,
+        ..Requires::default()
     })
 }
 
 /// An object and its path, so that an error can name the field.
-struct ObjectReader<'a> {
-    object: &'a Object,
-    path: &'a str,
+pub(super) struct ObjectReader<'a> {
+    pub object: &'a Object,
+    pub path: &'a str,
 }
 
 impl<'a> ObjectReader<'a> {
-    fn field(&self, name: &str) -> String {
+    pub fn field(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// The first of these fields that is given, in whatever way its name is written.
+    pub fn find(&self, names: &[&str]) -> Option<(&'a str, &'a Value)> {
+        let given = |name: &&str| {
+            let named = |(key, _): &(&String, &Value)| plain_name(key) == plain_name(name);
+            self.object.iter().filter(|(_, value)| !value.is_null()).find(named)
+        };
+        names.iter().find_map(given).map(|(key, value)| (key.as_str(), value))
     }
 
     fn required(&self, name: &str) -> Result<&'a Value, LocalizedText> {
@@ -321,12 +342,17 @@ impl<'a> ObjectReader<'a> {
     }
 }
 
+/// A name of a field in lower case without signs.
+pub(super) fn plain_name(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// Models that fill in every field write this for one that they do not mean.
-fn is_unsaid(value: &Value) -> bool {
+pub(super) fn is_unsaid(value: &Value) -> bool {
     value.as_str() == Some("") || value.as_u64() == Some(0)
 }
 
-fn wrong_type(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
+pub(super) fn wrong_type(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
     words::WRONG.with("field", field).with("wanted", wanted).with("found", kind(found))
 }
 
