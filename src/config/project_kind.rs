@@ -96,7 +96,8 @@ fn test_command(folder: &Path, file: &str) -> Option<&'static str> {
         "pyproject.toml" | "setup.py" | "requirements.txt" => {
             let names = ["pytest.ini", "conftest.py", "tests/conftest.py", "tests/__init__.py"];
             let uses_pytest = text.contains("pytest") || names.iter().any(|name| is_there(name));
-            let others = [("tox.ini", "tox"), ("noxfile.py", "nox"), ("manage.py", "python manage.py test")];
+            let others =
+                [("tox.ini", "tox"), ("noxfile.py", "nox"), ("manage.py", "python manage.py test")];
             let other = others.iter().find(|(name, _)| is_there(name)).map(|(_, test)| *test);
             uses_pytest.then_some("pytest").or(other)
         }
@@ -111,9 +112,8 @@ fn test_command(folder: &Path, file: &str) -> Option<&'static str> {
 
 fn has_make_test(folder: &Path) -> bool {
     let files = ["Makefile", "GNUmakefile", "makefile"];
-    let names_test = |name: &&str| {
-        read_start(&folder.join(name)).lines().any(|line| line.starts_with("test:"))
-    };
+    let names_test =
+        |name: &&str| read_start(&folder.join(name)).lines().any(|line| line.starts_with("test:"));
     files.iter().any(names_test)
 }
 
@@ -149,16 +149,25 @@ mod tests {
         for (files, expected) in [
             (vec![], ""),
             (vec![("notes.txt", "")], ""),
-            (vec![(".git/HEAD", "ref: x"), ("Cargo.toml", "")], "git repository, Rust, tests: cargo test"),
+            (
+                vec![(".git/HEAD", "ref: x"), ("Cargo.toml", "")],
+                "git repository, Rust, tests: cargo test",
+            ),
             (vec![("package.json", tests), ("tsconfig.json", "{}")], "TypeScript, tests: npm test"),
             (vec![("package.json", tests), ("pnpm-lock.yaml", "")], "JavaScript, tests: pnpm test"),
             (
-                vec![("package.json", r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#)],
+                vec![(
+                    "package.json",
+                    r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#,
+                )],
                 "JavaScript",
             ),
             (vec![("package.json", "broken")], "JavaScript"),
             (vec![("pyproject.toml", "[tool.pytest.ini_options]")], "Python, tests: pytest"),
-            (vec![("pyproject.toml", ""), ("Makefile", "all:\ntest:\n\tx\n")], "Python, tests: make test"),
+            (
+                vec![("pyproject.toml", ""), ("Makefile", "all:\ntest:\n\tx\n")],
+                "Python, tests: make test",
+            ),
             (vec![("requirements.txt", "flask\n")], "Python"),
             (vec![("Gemfile", ""), ("spec/a.rb", "")], "Ruby, tests: bundle exec rspec"),
             (vec![("go.mod", ""), ("package.json", "{}")], "Go, JavaScript, tests: go test ./..."),

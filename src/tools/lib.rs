@@ -307,12 +307,7 @@ impl Toolbox {
 
     /// Each as it is described to a model that calls tools. Models of OpenAI write patches, and
     /// some are offered a shell.
-    pub fn schemas(
-        &self,
-        model: &str,
-        size: PromptSize,
-        offers_shell: bool,
-    ) -> Arc<[ToolSchema]> {
+    pub fn schemas(&self, model: &str, size: PromptSize, offers_shell: bool) -> Arc<[ToolSchema]> {
         let own = self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt()));
         let own = own.map(|mut tool| {
             if size == PromptSize::Short {

@@ -355,7 +355,9 @@ mod tests {
             ("a\nb", format!("@@ -1,2 +1,2 @@\n-a\n+x\n b\n{note}"), "x\nb"),
             (
                 "a\nb",
-                format!("*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n{note}+c\n{note}*** End Patch"),
+                format!(
+                    "*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n{note}+c\n{note}*** End Patch"
+                ),
                 "a\nc",
             ),
             ("", format!("*** Begin Patch\n*** Add File: f\n+a\n{note}*** End Patch"), "a"),

@@ -69,7 +69,8 @@ pub fn text_calls(text: &str) -> Option<TextCalls> {
     let found = found.or_else(|| markup::calls(text)).or_else(|| between_marks(text));
     let (words, calls, behind) = found?;
     let written = text.get(..text.len() - behind.len())?;
-    let written = written.get(text.find(&words).filter(|_| !words.is_empty()).map_or(0, |at| at + words.len())..)?;
+    let written = written
+        .get(text.find(&words).filter(|_| !words.is_empty()).map_or(0, |at| at + words.len())..)?;
     Some(TextCalls { calls, written: written.to_owned(), words })
 }
 
@@ -117,10 +118,36 @@ fn starts_line(text: &str) -> bool {
 /// How a model begins that goes on after its call, or makes up the result of it. Other words explain
 /// an example.
 const GOING_ON: &[&str] = &[
-    "<tool_response", "<function_results", "<observation", "<result", "<|", "Observation:",
-    "Result:", "I ", "I'", "I’", "Let ", "Let'", "This will", "Now", "Next", "Then", "Once",
-    "After", "We ", "We'", "Please wait", "Waiting", "我", "让我", "接下来", "现在", "这将", "然后",
-    "请稍候", "等待",
+    "<tool_response",
+    "<function_results",
+    "<observation",
+    "<result",
+    "<|",
+    "Observation:",
+    "Result:",
+    "I ",
+    "I'",
+    "I’",
+    "Let ",
+    "Let'",
+    "This will",
+    "Now",
+    "Next",
+    "Then",
+    "Once",
+    "After",
+    "We ",
+    "We'",
+    "Please wait",
+    "Waiting",
+    "我",
+    "让我",
+    "接下来",
+    "现在",
+    "这将",
+    "然后",
+    "请稍候",
+    "等待",
 ];
 
 fn goes_on(behind: &str) -> bool {
@@ -347,9 +374,32 @@ fn named(name: &str, arguments: Object) -> Option<Vec<TextCall>> {
 
 /// Fields whose text stays one though it may look like JSON.
 const TEXTS: &[&str] = &[
-    "content", "contents", "filetext", "text", "code", "old", "new", "oldstring", "newstring",
-    "oldstr", "newstr", "oldtext", "newtext", "oldcontent", "newcontent", "search", "replace",
-    "command", "diff", "patch", "query", "pattern", "regex", "result", "message", "question",
+    "content",
+    "contents",
+    "filetext",
+    "text",
+    "code",
+    "old",
+    "new",
+    "oldstring",
+    "newstring",
+    "oldstr",
+    "newstr",
+    "oldtext",
+    "newtext",
+    "oldcontent",
+    "newcontent",
+    "search",
+    "replace",
+    "command",
+    "diff",
+    "patch",
+    "query",
+    "pattern",
+    "regex",
+    "result",
+    "message",
+    "question",
 ];
 
 /// A value between tags: a text, unless it is a list, an object or a flag in JSON.

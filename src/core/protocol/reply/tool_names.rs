@@ -178,7 +178,14 @@ pub fn is_thought(called: &str) -> bool {
 /// The text of a call that ends the work with an answer.
 pub fn call_answer(call: &ToolCall) -> Option<String> {
     const TEXTS: [&str; 9] = [
-        "result", "answer", "message", "summary", "final_answer", "text", "response", "output",
+        "result",
+        "answer",
+        "message",
+        "summary",
+        "final_answer",
+        "text",
+        "response",
+        "output",
         "content",
     ];
     if tool_name(&call.name) != ANSWER {
@@ -260,6 +267,18 @@ mod tests {
             ("config_json_patch", "config.json_patch"),
             ("job.read", "job.read"),
             ("browser_open", "browser_open"),
+            ("list_dir", "file.list"),
+            ("read_many_files", READ_MANY),
+            ("write_stdin", INPUT),
+            ("deleteFile", DELETE),
+            ("rename_file", MOVE),
+            ("create_directory", MAKE_FOLDER),
+            ("attempt_completion", ANSWER),
+            ("sequential_thinking", THOUGHT),
+            ("update_plan", "plan"),
+            ("manage_todo_list", "plan"),
+            ("get_terminal_output", "job.read"),
+            ("KillShell", "job.stop"),
         ] {
             assert_eq!(tool_name(called), tool, "{called}");
         }

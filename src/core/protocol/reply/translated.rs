@@ -32,9 +32,7 @@ pub(super) fn translate(
             let to = path(input, TO)?;
             Ok(patch(&format!("*** Update File: {from}\n*** Move to: {to}")))
         }),
-        MAKE_FOLDER => {
-            path(input, PATH).map(|path| StepAction::exec("mkdir", &["-p", "--", path]))
-        }
+        MAKE_FOLDER => path(input, PATH).map(|path| StepAction::exec("mkdir", &["-p", "--", path])),
         READ_MANY => paths(input).map(|paths| read_all(&paths)),
         INPUT => job(input),
         _ => return None,
@@ -54,9 +52,8 @@ fn patch(section: &str) -> StepAction {
 fn path<'a>(input: &ObjectReader<'a>, names: &[&str]) -> Result<&'a str, LocalizedText> {
     let missing = || words::MISSING.with("field", input.field(names.first().unwrap_or(&"path")));
     let (name, value) = input.find(names).ok_or_else(missing)?;
-    let text = value
-        .as_str()
-        .ok_or_else(|| wrong_type(&input.field(name), common::A_STRING, value))?;
+    let text =
+        value.as_str().ok_or_else(|| wrong_type(&input.field(name), common::A_STRING, value))?;
     // More than one line would be more than one file.
     Some(text).filter(|text| !text.is_empty() && !text.contains('\n')).ok_or_else(missing)
 }
@@ -128,8 +125,16 @@ mod tests {
             ),
             ("create_directory", json!({"path": "-x"}), "mkdir -p -- -x".to_owned()),
             ("read_many_files", json!({"paths": ["a", "b"]}), "head -n 2000 -- a b".to_owned()),
-            ("read_multiple_files", json!({"paths": ["a"]}), r#"file.read {"path":"a"}"#.to_owned()),
-            ("read_files", json!({"files": [{"path": "a"}]}), r#"file.read {"path":"a"}"#.to_owned()),
+            (
+                "read_multiple_files",
+                json!({"paths": ["a"]}),
+                r#"file.read {"path":"a"}"#.to_owned(),
+            ),
+            (
+                "read_files",
+                json!({"files": [{"path": "a"}]}),
+                r#"file.read {"path":"a"}"#.to_owned(),
+            ),
             (
                 "write_stdin",
                 json!({"session_id": 3, "chars": "", "yield_time_ms": 1000}),
