@@ -180,21 +180,11 @@ async fn run_unguarded(
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
         Err(StepStartError::Changed(say)) => return none(Outcome::Refused, say),
     };
-    let most = time_limit(judged, &setup.limits, is_piece);
     let live = live_output::LiveOutput::new(watch.output.clone(), setup.lang);
     let output = ChildOutput::new(live, output_buffer(is_piece), setup.redactor.as_ref());
     let output = if judged.launch.filters_diffs { output.with_diff_filter() } else { output };
-    let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
-    let daemons = daemon_rule(judged, inside.as_ref());
-    let run_folder = inside.as_ref().and_then(|inside| exec.sandbox.run_folder_of(inside));
-    let times = Times {
-        timeout: most,
-        is_final: judged.step.requires.timeout_s.is_some() && most < setup.limits.approved,
-        grace: setup.limits.grace,
-        processes,
-        daemons,
-        run_folder,
-    };
+    let times = step_times(exec, judged, inside.as_ref(), is_piece);
+    let most = times.timeout;
     let ended = supervise::supervise(running, watch, times, &exec.steps.exiting, output).await;
     let finished = match ended {
         Supervised::Finished(finished) => *finished,
@@ -223,6 +213,24 @@ async fn run_unguarded(
     let hint = || (!is_piece).then(|| terminal::hint(exec, judged)).flatten();
     explain_failure(&mut observation, hint);
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
+}
+
+fn step_times(
+    exec: &Exec,
+    judged: &Assessment,
+    inside: Option<&Confined>,
+    is_piece: bool,
+) -> Times {
+    let limits = &exec.setup.limits;
+    let timeout = time_limit(judged, limits, is_piece);
+    Times {
+        timeout,
+        is_final: judged.step.requires.timeout_s.is_some() && timeout < limits.approved,
+        grace: limits.grace,
+        processes: bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES)),
+        daemons: daemon_rule(judged, inside),
+        run_folder: inside.and_then(|inside| exec.sandbox.run_folder_of(inside)),
+    }
 }
 
 /// How long it may run. A model may say less or, of a step that runs by itself, more.

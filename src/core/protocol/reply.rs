@@ -14,6 +14,7 @@ use super::{StepAction, ToolCall};
 use crate::i18n::{LocalizedText, protocol as words};
 
 mod decode;
+mod fields;
 mod patch;
 mod repair;
 mod schema;

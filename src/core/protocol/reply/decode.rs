@@ -3,17 +3,16 @@
 //! Optional fields are defined here: small models omit `data` of a chat, `args`, `requires`, `cwd`.
 //! A field that is present must have the right type.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::{Requires, StepAction};
+use super::fields::{Object, ObjectReader, is_unsaid, wrong_type};
 use super::time::read_times;
 use super::tool_names::{LINE, tool_name};
 use super::translated::translate;
 use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, object_input, patch};
 use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
 use crate::text;
-
-type Object = Map<String, Value>;
 
 const EXEC: &str = "exec";
 /// The tool that starts a program in the background.
@@ -203,8 +202,8 @@ fn tool_step(name: &str, input: Value) -> NativeStep {
 }
 
 fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
-    if let Some(step) = translate(name, input) {
-        return step;
+    if let Some(work) = translate(name, input) {
+        return Ok(NativeStep { work: work?, cwd: None, requires: Requires::default() });
     }
     match name {
         EXEC => program_step(input),
@@ -259,112 +258,6 @@ fn requires(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
         background: part.flag("background")?,
         ..Requires::default()
     })
-}
-
-/// An object and its path, so that an error can name the field.
-pub(super) struct ObjectReader<'a> {
-    pub object: &'a Object,
-    pub path: &'a str,
-}
-
-impl<'a> ObjectReader<'a> {
-    pub fn field(&self, name: &str) -> String {
-        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
-    }
-
-    /// The first of these fields that is given, in whatever way its name is written.
-    pub fn find(&self, names: &[&str]) -> Option<(&'a str, &'a Value)> {
-        let given = |name: &&str| {
-            let named = |(key, _): &(&String, &Value)| plain_name(key) == plain_name(name);
-            self.object.iter().filter(|(_, value)| !value.is_null()).find(named)
-        };
-        names.iter().find_map(given).map(|(key, value)| (key.as_str(), value))
-    }
-
-    fn required(&self, name: &str) -> Result<&'a Value, LocalizedText> {
-        self.object.get(name).ok_or_else(|| words::MISSING.with("field", self.field(name)))
-    }
-
-    /// `null` counts as omitted.
-    fn optional(&self, name: &str) -> Option<&'a Value> {
-        self.object.get(name).filter(|value| !value.is_null())
-    }
-
-    fn text(&self, name: &str) -> Result<String, LocalizedText> {
-        match self.required(name)? {
-            Value::String(text) => Ok(text.clone()),
-            other => Err(wrong_type(&self.field(name), common::A_STRING, other)),
-        }
-    }
-
-    fn optional_text(&self, name: &str) -> Result<Option<String>, LocalizedText> {
-        self.optional(name).map(|_| self.text(name)).transpose()
-    }
-
-    fn optional_object(&self, name: &str) -> Result<Option<&'a Object>, LocalizedText> {
-        match self.optional(name) {
-            None => Ok(None),
-            Some(Value::Object(object)) => Ok(Some(object)),
-            Some(other) => Err(wrong_type(&self.field(name), words::AN_OBJECT, other)),
-        }
-    }
-
-    fn flag(&self, name: &str) -> Result<bool, LocalizedText> {
-        match self.optional(name).filter(|value| !is_unsaid(value)) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => Err(wrong_type(&self.field(name), common::A_BOOLEAN, other)),
-        }
-    }
-
-    /// A list that may have been written as the text of one; a number in it is a text.
-    fn texts(&self, name: &str) -> Result<Vec<String>, LocalizedText> {
-        let list = match self.optional(name).filter(|value| !is_unsaid(value)) {
-            None => return Ok(Vec::new()),
-            Some(Value::Array(list)) => list.clone(),
-            Some(other) => other
-                .as_str()
-                .and_then(|text| serde_json::from_str(text).ok())
-                .ok_or_else(|| wrong_type(&self.field(name), common::STRINGS, other))?,
-        };
-        let texts = list.iter().enumerate().map(|(index, value)| match value {
-            Value::String(text) => Ok(text.clone()),
-            Value::Number(number) => Ok(number.to_string()),
-            other => {
-                let item = format!("{}[{index}]", self.field(name));
-                Err(words::WRONG_ITEM
-                    .with("field", self.field(name))
-                    .with("item", item)
-                    .with("found", kind(other)))
-            }
-        });
-        texts.collect()
-    }
-}
-
-/// A name of a field in lower case without signs.
-pub(super) fn plain_name(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// Models that fill in every field write this for one that they do not mean.
-pub(super) fn is_unsaid(value: &Value) -> bool {
-    value.as_str() == Some("") || value.as_u64() == Some(0)
-}
-
-pub(super) fn wrong_type(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
-    words::WRONG.with("field", field).with("wanted", wanted).with("found", kind(found))
-}
-
-fn kind(value: &Value) -> Phrase {
-    match value {
-        Value::Null => words::IS_NULL,
-        Value::Bool(_) => words::IS_BOOLEAN,
-        Value::Number(_) => words::IS_NUMBER,
-        Value::String(_) => common::A_STRING,
-        Value::Array(_) => common::A_LIST,
-        Value::Object(_) => words::AN_OBJECT,
-    }
 }
 
 /// The model's own text inside a sentence: one line, cut if it is long.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::super::Requires;
-use super::decode::{ObjectReader, is_unsaid, plain_name, wrong_type};
+use super::fields::{ObjectReader, is_unsaid, plain_name, wrong_type};
 use crate::i18n::{LocalizedText, protocol as words};
 
 #[derive(Clone, Copy)]

@@ -13,9 +13,9 @@ pub(super) const DELETE: &str = "file.delete";
 pub(super) const MOVE: &str = "file.move";
 pub(super) const MAKE_FOLDER: &str = "folder.make";
 /// The answer to the user as a call.
-const ANSWER: &str = "answer";
+const ANSWER: &str = "call.answer";
 /// A thought as a call.
-const THOUGHT: &str = "thought";
+const THOUGHT: &str = "call.thought";
 
 /// Names of other agents in lower case without signs, and the tool that each means.
 #[rustfmt::skip]

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Requires, StepAction};
-use super::NativeStep;
-use super::decode::{ObjectReader, wrong_type};
+use super::super::StepAction;
+use super::fields::{ObjectReader, wrong_type};
 use super::tool_names::{DELETE, INPUT, MAKE_FOLDER, MOVE, READ_MANY};
 use crate::i18n::{LocalizedText, common, protocol as words};
 
@@ -21,12 +20,12 @@ const INTERRUPT: &str = "\u{3}";
 /// The first lines of each file that are read at once.
 const LINES: &str = "2000";
 
-/// The step that a call means; `None`: it is of a tool of ours, or of none.
+/// What a call means; `None`: it is of a tool of ours, or of none.
 pub(super) fn translate(
     name: &str,
     input: &ObjectReader<'_>,
-) -> Option<Result<NativeStep, LocalizedText>> {
-    let work = match name {
+) -> Option<Result<StepAction, LocalizedText>> {
+    Some(match name {
         DELETE => path(input, PATH).map(|path| patch(&format!("*** Delete File: {path}"))),
         MOVE => path(input, FROM).and_then(|from| {
             let to = path(input, TO)?;
@@ -36,8 +35,7 @@ pub(super) fn translate(
         READ_MANY => paths(input).map(|paths| read_all(&paths)),
         INPUT => job(input),
         _ => return None,
-    };
-    Some(work.map(|work| NativeStep { work, cwd: None, requires: Requires::default() }))
+    })
 }
 
 fn tool(name: &str, input: Value) -> StepAction {

@@ -403,9 +403,9 @@ impl Turn {
 
 /// A reply whose one call is its answer, as some agents end their work.
 fn with_answer_as_text(reply: ModelReply) -> ModelReply {
-    let mut calls = reply.calls();
-    let (Some(call), None) = (calls.next(), calls.next()) else { return reply };
-    let Some(answer) = call_answer(call) else { return reply };
+    let sole_answer =
+        |mut calls: Vec<&ToolCall>| calls.pop().filter(|_| calls.is_empty()).and_then(call_answer);
+    let Some(answer) = sole_answer(reply.calls().collect()) else { return reply };
     let text = reply.text();
     let parts = [text.trim(), answer.trim()].into_iter().filter(|part| !part.is_empty());
     let mut parts: Vec<&str> = parts.collect();

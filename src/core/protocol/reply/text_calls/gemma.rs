@@ -1,6 +1,6 @@
 //! Parses calls as FunctionGemma writes them: `call:exec{program:<escape>ls<escape>,n:1}`.
 
-use super::{TextCall, named};
+use super::parts::{TextCall, named};
 
 /// What begins and ends a text.
 const QUOTE: &str = "<escape>";

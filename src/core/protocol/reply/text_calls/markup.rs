@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{
-    Found, Object, TextCall, goes_on, is_alias, is_example, is_wrapping, json_arguments, named,
-    value_of,
+use super::parts::{
+    Found, Object, TextCall, goes_on, is_example, is_wrapping, json_arguments, named, value_of,
 };
+use crate::protocol::reply::tool_names::is_alias;
 
 /// Tags around the name of a tool and its arguments.
 const WRAPPERS: &[&str] = &["tool_use", "tool_call", "function_call", "use_tool", "invoke_tool"];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Found, TextCall, goes_on, is_example, json_calls};
+use super::parts::{Found, TextCall, goes_on, is_example, json_calls};
 
 const NAME: &str = "Action:";
 const INPUT: &str = "Action Input:";

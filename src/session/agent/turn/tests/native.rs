@@ -421,7 +421,7 @@ fn the_first_line_that_needs_no_shell_is_answered_with_the_call_that_does_the_sa
     };
     assert_eq!(run(&mut bench, "bash", "ls | wc -l"), "(no output)");
     let form =
-        "(no output)\n[Without a shell: exec {\"args\":[\"-l\",\"src\"],\"program\":\"ls\"}]";
+        "(no output)\n[Without a shell: exec {\"program\":\"ls\",\"args\":[\"-l\",\"src\"]}]";
     assert_eq!(run(&mut bench, "bash", "ls -l src"), form);
     assert_eq!(run(&mut bench, "bash", "ls -l tests"), "(no output)");
     assert_eq!(run(&mut native(), "shell", "ls -l src"), "(no output)", "a shell may be offered");
