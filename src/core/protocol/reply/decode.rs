@@ -11,7 +11,7 @@ use super::time::read_times;
 use super::tool_names::{LINE, tool_name};
 use super::translated::translate;
 use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, object_input, patch};
-use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
+use crate::i18n::{LocalizedText, common, protocol as words};
 use crate::text;
 
 const EXEC: &str = "exec";

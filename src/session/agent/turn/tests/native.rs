@@ -343,10 +343,6 @@ fn calls_as_text(program: &str) -> Vec<(&'static str, String)> {
             ),
         ),
         ("Cline", format!("<execute_command>\n<command>{line}</command>\n</execute_command>")),
-        (
-            "a tag for the tool",
-            format!("<exec>\n<program>{program}</program>\n<args>[\"-l\"]</args>\n</exec>"),
-        ),
         ("the JSON protocol", cmd(&[&line])),
         ("the JSON protocol, fenced", format!("```json\n{}\n```", cmd(&[&line]))),
     ]
