@@ -33,6 +33,8 @@ pub struct ModelConnector {
     /// What the user says of models.
     overrides: Arc<[ModelOverride]>,
     facts_memory: FactsMemory,
+    /// Whether every model is offered a tool for shell lines.
+    offers_shell: bool,
     /// Where the first choice is remembered, if no settings name a model.
     first_choice: Option<PathBuf>,
 }
@@ -45,6 +47,7 @@ impl ModelConnector {
             timeouts: Timeouts::with_idle(startup.loaded.settings.limits.idle_timeout),
             overrides: startup.loaded.settings.models.clone().into(),
             facts_memory: FactsMemory::new(startup.paths.server_facts()),
+            offers_shell: startup.run_options.in_container,
             first_choice: startup
                 .loaded
                 .settings
@@ -272,6 +275,8 @@ impl ModelConnector {
         let choices = ModelChoices {
             dialect: self.connection.as_ref().and_then(|connection| connection.dialect),
             prompt: self.connection.as_ref().and_then(|connection| connection.prompt),
+            offers_shell: self.offers_shell
+                || self.connection.as_ref().is_some_and(|connection| connection.shell_tool),
             is_near: provider == "local",
         };
         let known: CapabilitiesOf = Arc::new(move |model, facts| {

@@ -1,6 +1,6 @@
 //! Builds a session's parts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::first_time::{check_offer, report_missing_sandbox_once};
@@ -14,12 +14,14 @@ use crate::cli::Exit;
 use avocet_config::approvals::{Approvals, Side};
 use avocet_config::diagnostic;
 use avocet_config::extensions::bot;
+use avocet_config::project_kind::describe_project;
 use avocet_core::i18n::{Localize, LocalizedText, cli, session as words};
 use avocet_core::private_dir::beside;
 use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
 use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
+use avocet_session::context::system::Surroundings;
 use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
 use avocet_session::persistence::{Persistence, Replay};
@@ -121,6 +123,7 @@ pub fn build(
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
         security,
         tools,
+        surroundings: surroundings(startup),
         persona,
         settings: Some(Box::new(SettingsFiles::new(startup, purpose, runner))),
         user_notes: startup.paths.user_notes(),
@@ -135,6 +138,18 @@ pub fn build(
         approves_template_commands: false,
         counts_changed_files: false,
     })
+}
+
+/// Nothing in an untrusted folder is read.
+fn surroundings(startup: &Startup) -> Surroundings {
+    let shell = startup.environment.path("SHELL");
+    let shell = shell.as_deref().and_then(Path::file_name).unwrap_or_default();
+    let project = startup.trusted.then(|| describe_project(&startup.folder));
+    Surroundings {
+        today: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
+        shell: shell.to_string_lossy().into_owned(),
+        project: project.unwrap_or_default(),
+    }
 }
 
 fn extension_cache(startup: &Startup) -> ExtensionCache {
@@ -236,7 +251,7 @@ fn apply_run_options(
     tools: Toolbox,
     security: &mut Security,
 ) -> Result<Toolbox, LocalizedText> {
-    let StepOptions { mode, allow, tools: names } = &startup.run_options;
+    let StepOptions { mode, allow, tools: names, .. } = &startup.run_options;
     security.policy.approval = mode.unwrap_or(security.policy.approval);
     for rule in allow {
         let notice = permissions::allow(security, rule);

@@ -84,12 +84,15 @@ pub struct StepOptions {
     pub allow: Vec<String>,
     /// The only tools that the model gets; empty: all.
     pub tools: Vec<String>,
+    /// This machine is thrown away: `--container`.
+    pub in_container: bool,
 }
 
 impl StepOptions {
     fn from_command_line(cli: &Cli) -> StepOptions {
         let (allow, tools) = (cli.run.allow.clone(), cli.run.tools.clone());
-        StepOptions { mode: cli.approval_mode(), allow, tools }
+        let in_container = cli.run.container.is_some();
+        StepOptions { mode: cli.approval_mode(), allow, tools, in_container }
     }
 }
 

@@ -30,6 +30,7 @@ const ABOUT: &[(&str, Phrase)] = &[
     ("profiles.*.dialect",                w::PROFILE_DIALECT),
     ("profiles.*.effort",                 w::PROFILE_EFFORT),
     ("profiles.*.prompt",                 w::PROFILE_PROMPT),
+    ("profiles.*.shell_tool",             w::PROFILE_SHELL_TOOL),
     ("profiles.*.base_url",               w::PROFILE_BASE_URL),
     ("profiles.*.api_key_env",            w::PROFILE_API_KEY_ENV),
     ("profiles.*.api_key_command",        w::PROFILE_API_KEY_COMMAND),

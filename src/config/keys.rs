@@ -57,6 +57,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "profiles.*.dialect",     kind: Choice(&["auto", "tools", "json"]),         built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.effort",      kind: Choice(EFFORTS),                            built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.prompt",      kind: Choice(&["auto", "full", "short"]),         built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.shell_tool",  kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.base_url",    kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key_env", kind: Variable,                                  built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key_command", kind: List(Words),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None },

@@ -22,6 +22,7 @@ pub mod log;
 pub mod paths;
 pub mod project_check;
 pub mod project_instructions;
+pub mod project_kind;
 mod rule_samples;
 mod secret;
 pub mod settings;

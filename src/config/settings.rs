@@ -172,6 +172,8 @@ pub struct Connection {
     pub dialect: Option<Dialect>,
     /// The system prompt its models get; `None`: as suits each.
     pub prompt: Option<PromptSize>,
+    /// Whether they are offered a tool for shell lines.
+    pub shell_tool: bool,
     /// The models of the two modes; empty if the server must be asked.
     pub low: String,
     pub high: String,
@@ -413,6 +415,7 @@ fn profile_connection(
             key_command: Vec::new(),
             dialect: None,
             prompt: None,
+            shell_tool: false,
             low: name.clone(),
             high: name,
             fallback: Vec::new(),
@@ -444,6 +447,7 @@ fn profile_connection(
         key_variable,
         key_command: stack.list(&format!("profiles.{profile}.api_key_command")),
         dialect: of_profile("dialect").and_then(|name| Dialect::from_name(&name)),
+        shell_tool: stack.flag(&format!("profiles.{profile}.shell_tool")),
         prompt: of_profile("prompt").and_then(|name| PromptSize::from_name(&name)),
         low,
         high,

@@ -31,6 +31,8 @@ pub struct ModelChoices {
     pub dialect: Option<Dialect>,
     /// Without one, small models get the short prompt.
     pub prompt: Option<PromptSize>,
+    /// Whether it is offered a tool for shell lines.
+    pub offers_shell: bool,
     /// Whether it is at a server of this machine or network, which lets a model answer without
     /// end.
     pub is_near: bool,
@@ -213,6 +215,10 @@ impl Model for DescribedModel {
             .unwrap_or_else(|| if self.is_small() { PromptSize::Short } else { PromptSize::Full })
     }
 
+    fn offers_shell(&self) -> bool {
+        self.choices.offers_shell
+    }
+
     fn window(&self) -> Option<u64> {
         let known = self.known();
         // A near server may cut what it has no room for without a word.
@@ -349,7 +355,8 @@ mod tests {
         assert_eq!(dialect("local", "nothing-known", Some(Dialect::Tools)), Dialect::Tools);
     }
 
-    const NEAR: ModelChoices = ModelChoices { dialect: None, prompt: None, is_near: true };
+    const NEAR: ModelChoices =
+        ModelChoices { dialect: None, prompt: None, offers_shell: false, is_near: true };
 
     /// What is sent of these parameters.
     fn sent(name: &'static str, choices: ModelChoices, params: Params, bytes: usize) -> Params {

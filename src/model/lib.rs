@@ -82,6 +82,11 @@ pub trait Model: Send + Sync {
         PromptSize::Full
     }
 
+    /// Whether it is offered a tool for shell lines.
+    fn offers_shell(&self) -> bool {
+        false
+    }
+
     /// The size of its context in tokens, if it is known.
     fn window(&self) -> Option<u64> {
         None

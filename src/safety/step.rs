@@ -43,7 +43,7 @@ pub fn suggest_grants(judged: &Assessment, scene: PolicyContext<'_>) -> Vec<Gran
         return grant::suggest_grant(judged, scene).into_iter().collect();
     };
     // No rule of a piece answers what is asked about besides the pieces.
-    let beside = judged.step.requires != Requires::default() || judged.risk.lifted;
+    let beside = judged.step.requires.raises_tier() || judged.risk.lifted;
     let offered = line.asking().map(|piece| grant::suggest_grant(piece, scene));
     let offered: Option<Vec<Grant>> = if beside { None } else { offered.collect() };
     let mut grants = offered.unwrap_or_default();

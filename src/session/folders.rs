@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::persistence::Replay;
 use super::state::Session;
 use avocet_core::i18n::{LocalizedText, session as words};
-use avocet_core::protocol::{ApprovalMode, Event, Notice, SandboxStatus, Topic};
+use avocet_core::protocol::{ApprovalMode, Event, Notice, PromptSize, SandboxStatus, Topic};
+use avocet_core::text::visible;
 use avocet_safety::{Machine, PathKind, Workspace, absolute};
 
 /// The folder that a text names, with links resolved, if it may be added.
@@ -149,6 +150,19 @@ impl Session {
             (false, true) => include_str!("../../assets/prompts/plan_mode_off.md").trim_end(),
             (false, false) => "",
         }
+    }
+
+    /// The branch, where it is another than the model was told. It follows the message: in the
+    /// system prompt, each switch would change the beginning of every request.
+    pub(super) fn branch_note(&mut self) -> String {
+        let is_small = self.responder.connected.model.prompt_size() == PromptSize::Short;
+        let branch = self.info.branch.clone().filter(|_| !is_small);
+        if branch.is_none() || branch == self.conversation.told_branch {
+            return String::new();
+        }
+        let name = branch.as_deref().map(visible).unwrap_or_default();
+        self.conversation.told_branch = branch;
+        format!("\n\n[Git branch: {name}]")
     }
 
     /// Replaces the added folders with those of the resumed session. Each is checked again: it may

@@ -15,7 +15,7 @@ use avocet_core::protocol::{Observation, Outcome, Requires, Risk, Step};
 use avocet_tools::{BackgroundControl, KeepOrder, LimitReached, PipedOutput};
 
 /// How long a step that is to run on is looked at first: one that fails at once is no job.
-const FIRST_LOOK: Duration = Duration::from_millis(1_500);
+pub const FIRST_LOOK: Duration = Duration::from_millis(1_500);
 /// Bytes of its output that the turn gets.
 const SHOWN: usize = 4 * 1024;
 
@@ -25,7 +25,19 @@ pub enum BackgroundUse {
     Never,
     /// If the user says so.
     Possible,
-    AtOnce,
+    After(Duration),
+}
+
+impl BackgroundUse {
+    pub fn of(requires: Requires) -> BackgroundUse {
+        match requires.foreground_s {
+            _ if requires.background => BackgroundUse::After(FIRST_LOOK),
+            Some(seconds) => {
+                BackgroundUse::After(Duration::from_secs(seconds.into()).max(FIRST_LOOK))
+            }
+            None => BackgroundUse::Possible,
+        }
+    }
 }
 
 pub struct JobPlace {
@@ -69,9 +81,13 @@ impl JobPlace {
 
     /// Waits until the step is to go on in the background.
     pub async fn wait(&self, asked: &mut UnboundedReceiver<()>) {
-        let first_look = sleep_until(self.since + FIRST_LOOK);
+        let time = match self.use_of_it {
+            BackgroundUse::After(time) => Some(time),
+            BackgroundUse::Never | BackgroundUse::Possible => None,
+        };
+        let first_look = sleep_until(self.since + time.unwrap_or_default());
         tokio::select! {
-            () = first_look, if self.use_of_it == BackgroundUse::AtOnce => {}
+            () = first_look, if time.is_some() => {}
             Some(()) = asked.recv() => {}
             else => std::future::pending().await,
         }

@@ -134,7 +134,7 @@ impl Session {
     ) -> LocalizedText {
         let say = state_text(state);
         let text = say.text(Lang::En);
-        self.jobs.news.push(format!("Job {id} (`{line}`) {text}; job.read shows its output."));
+        self.jobs.news.push(format!("Job {id} (`{line}`) {text}; job_read shows its output."));
         let ended = words::JOB_ENDED.with("id", id).with("line", line).with("state", say);
         match end_note(update) {
             Some(note) => words::JOB_ENDED_NOTE.with("ended", ended).with("note", note),

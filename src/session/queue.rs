@@ -167,7 +167,7 @@ impl Session {
     /// What a turn of the model starts with, but for its message: the text is what follows it.
     fn turn_limits(&mut self) -> TurnStart {
         TurnStart {
-            text: self.mode_note().to_owned() + &self.jobs.take_news(),
+            text: self.mode_note().to_owned() + &self.branch_note() + &self.jobs.take_news(),
             images: Vec::new(),
             max_steps: self.info.max_steps,
             check: state::check_action(&self.info),
@@ -280,6 +280,7 @@ impl Session {
         );
         SystemPrompts {
             cwd: self.info.cwd.clone(),
+            surroundings: self.surroundings.clone(),
             lang: self.info.lang,
             bot: self.responder.persona.prompt.clone(),
             tools: self.toolbox(),

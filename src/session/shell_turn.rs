@@ -1,7 +1,7 @@
 //! Runs `!cmd`, a line for the user's own shell, as a turn without a model: judged, run, shown, and
 //! added to the next message unless it began with `!!`.
 
-use super::job_place::BackgroundUse;
+use super::job_place::{BackgroundUse, FIRST_LOOK};
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
@@ -22,7 +22,7 @@ pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {
     };
     let id = scope.next_step_id();
     let (line, background) = match background_line(&line) {
-        Some(line) => (line.to_owned(), BackgroundUse::AtOnce),
+        Some(line) => (line.to_owned(), BackgroundUse::After(FIRST_LOOK)),
         None => (line, BackgroundUse::Possible),
     };
     let verdict = safety::assess_shell(&id, &line, scope.policy_context());

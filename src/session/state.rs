@@ -19,6 +19,7 @@ use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::turn_update::UnreadSettings;
 use super::user_input::UserInput;
 use super::{Connected, FoundServer, Persona, Security, SessionConfig, Wanted};
+use crate::context::system::Surroundings;
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Decision, Effort, Event, Provider, Question, SessionInfo, Step,
@@ -51,6 +52,7 @@ pub(super) struct Session {
     pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
     pub jobs: Jobs,
+    pub surroundings: Surroundings,
     /// The user's own instructions, the first of which takes new notes.
     pub user_notes: Vec<PathBuf>,
     pub settings: Option<Box<dyn SettingsAccess>>,
@@ -120,6 +122,7 @@ impl Session {
             turn_messages: notes,
             callbacks: parts.model_access.callbacks,
             jobs: Jobs::default(),
+            surroundings: parts.surroundings,
             user_notes: parts.user_notes,
             base_policy: parts.settings.as_ref().map(|settings| settings.policy()),
             settings: parts.settings,
@@ -229,6 +232,8 @@ pub struct Conversation {
     pub active_skills: ActiveSkills,
     /// The model was last told that it plans.
     pub is_planning: bool,
+    /// The branch that the model was last told.
+    pub told_branch: Option<String>,
     /// Token counts of the latest turns by number, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
@@ -244,6 +249,7 @@ impl Default for Conversation {
             last_input: None,
             active_skills: ActiveSkills::default(),
             is_planning: false,
+            told_branch: None,
             usage: VecDeque::new(),
         }
     }

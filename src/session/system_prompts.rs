@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::context::system::{self, SystemFacts};
+use crate::context::system::{self, Surroundings, SystemFacts};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Dialect, PromptSize};
 use avocet_tools::{Tool, Toolbox};
@@ -25,6 +25,7 @@ const MAX_COMMANDS: usize = 16;
 #[derive(Clone, Debug)]
 pub struct SystemPrompts {
     pub cwd: String,
+    pub surroundings: Surroundings,
     pub lang: Lang,
     /// The bot's own prompt.
     pub bot: Option<String>,
@@ -41,6 +42,7 @@ impl SystemPrompts {
             tools: self.tools.iter().map(Tool::prompt).collect(),
             cwd: &self.cwd,
             os: std::env::consts::OS,
+            surroundings: &self.surroundings,
             lang: self.lang,
             max_commands: MAX_COMMANDS,
             bot: self.bot.as_deref(),

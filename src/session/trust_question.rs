@@ -2,6 +2,7 @@
 
 use super::state::Session;
 use super::trust::{AfterTrust, TrustAnswer, TrustPrompt};
+use avocet_config::project_kind::describe_project;
 use avocet_core::i18n::{LocalizedText, sandbox as held, session as words};
 use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
 use avocet_safety::{self as safety, PolicyContext};
@@ -110,6 +111,9 @@ impl Session {
         self.info.trusted = trusted;
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
+        if trusted && self.conversation.history.is_empty() {
+            self.surroundings.project = describe_project(&self.security.place.cwd);
+        }
         self.count_changed_files().await;
         self.send_info().await;
         self.leave_unheld_mode().await;

@@ -22,7 +22,7 @@ use avocet_core::i18n::{Localize, LocalizedText, session as words};
 use avocet_core::protocol::growing_reply::GrowingReply;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, ContentBlock, Decision, Dialect, Event, Message, Notice,
-    Observation, PromptSize, Question, Truncation, Usage, reply,
+    Observation, PromptSize, Question, ToolSchema, Truncation, Usage, reply,
 };
 use avocet_core::text::ends_in_repetition;
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
@@ -143,6 +143,11 @@ impl TurnScope {
         is_less
     }
 
+    fn tool_schemas(&self, size: PromptSize) -> Arc<[ToolSchema]> {
+        let model = &self.context.model;
+        self.context.tools.schemas(model.name(), size, model.offers_shell())
+    }
+
     /// One request, and its answer.
     async fn request_reply(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
         let mut masked = std::mem::take(&mut self.masked);
@@ -177,10 +182,7 @@ impl TurnScope {
             (Dialect::Json, PromptSize::Short) => {
                 (Some(reply::shared_short_schema()), Arc::default())
             }
-            (Dialect::Tools, _) => (
-                self.context.answer_schema.clone(),
-                self.context.tools.schemas(self.context.model.name(), size),
-            ),
+            (Dialect::Tools, _) => (self.context.answer_schema.clone(), self.tool_schemas(size)),
         };
         let request = Request {
             messages,

@@ -30,11 +30,7 @@ enum StepEvent {
 impl TurnScope {
     /// Runs a cleared step, and passes its output on as it arrives.
     pub async fn run_step(&mut self, cleared: Cleared) -> Observation {
-        let use_of_it = if cleared.assessment().step.requires.background {
-            BackgroundUse::AtOnce
-        } else {
-            BackgroundUse::Possible
-        };
+        let use_of_it = BackgroundUse::of(cleared.assessment().step.requires);
         self.run_step_or_job(cleared, use_of_it).await
     }
 

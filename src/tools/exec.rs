@@ -180,18 +180,11 @@ async fn run_unguarded(
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
         Err(StepStartError::Changed(say)) => return none(Outcome::Refused, say),
     };
-    let most = match judged.risk.tier {
-        _ if is_piece => setup.limits.piece,
-        Tier::L0 => setup.limits.alone,
-        Tier::L1 | Tier::L2 => setup.limits.approved,
-    };
     let live = live_output::LiveOutput::new(watch.output.clone(), setup.lang);
     let output = ChildOutput::new(live, output_buffer(is_piece), setup.redactor.as_ref());
     let output = if judged.launch.filters_diffs { output.with_diff_filter() } else { output };
-    let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
-    let daemons = daemon_rule(judged, inside.as_ref());
-    let run_folder = inside.as_ref().and_then(|inside| exec.sandbox.run_folder_of(inside));
-    let times = Times { timeout: most, grace: setup.limits.grace, processes, daemons, run_folder };
+    let times = step_times(exec, judged, inside.as_ref(), is_piece);
+    let most = times.timeout;
     let ended = supervise::supervise(running, watch, times, &exec.steps.exiting, output).await;
     let finished = match ended {
         Supervised::Finished(finished) => *finished,
@@ -210,7 +203,7 @@ async fn run_unguarded(
     tokio::task::spawn_blocking(move || drop(inside));
     let mut observation =
         not_run(judged, outcome(finished.end), LocalizedText::from(words::CANCELLED));
-    observation.note = end_note(&finished, most);
+    observation.note = end_note(&finished, || time_note(judged, most, &setup.limits, is_piece));
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     let output = process_output(&mut observation, setup, finished.output, &watch.background).await;
@@ -220,6 +213,50 @@ async fn run_unguarded(
     let hint = || (!is_piece).then(|| terminal::hint(exec, judged)).flatten();
     explain_failure(&mut observation, hint);
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
+}
+
+fn step_times(
+    exec: &Exec,
+    judged: &Assessment,
+    inside: Option<&Confined>,
+    is_piece: bool,
+) -> Times {
+    let limits = &exec.setup.limits;
+    let timeout = time_limit(judged, limits, is_piece);
+    Times {
+        timeout,
+        is_final: judged.step.requires.timeout_s.is_some() && timeout < limits.approved,
+        grace: limits.grace,
+        processes: bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES)),
+        daemons: daemon_rule(judged, inside),
+        run_folder: inside.and_then(|inside| exec.sandbox.run_folder_of(inside)),
+    }
+}
+
+/// How long it may run. A model may say less or, of a step that runs by itself, more.
+fn time_limit(judged: &Assessment, limits: &StepLimits, is_piece: bool) -> Duration {
+    let named = judged.step.requires.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
+    match (judged.risk.tier, named) {
+        _ if is_piece => limits.piece,
+        (_, Some(named)) => named.min(limits.approved),
+        (Tier::L0, None) => limits.alone,
+        (Tier::L1 | Tier::L2, None) => limits.approved,
+    }
+}
+
+fn time_note(
+    judged: &Assessment,
+    most: Duration,
+    limits: &StepLimits,
+    is_piece: bool,
+) -> LocalizedText {
+    let seconds = most.as_secs();
+    match judged.step.work {
+        StepAction::Exec { .. } if !is_piece => {
+            words::TIMED_OUT_STEP.with("seconds", seconds).with("most", limits.approved.as_secs())
+        }
+        _ => words::TIMED_OUT.with("seconds", seconds),
+    }
 }
 
 /// Says what was put back, and adds it to what the user is asked about.
@@ -407,14 +444,17 @@ fn code(finished: &Finished) -> Option<i32> {
 }
 
 /// The one thing most worth saying about how it ended.
-fn end_note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
+fn end_note(
+    finished: &Finished,
+    time_note: impl FnOnce() -> LocalizedText,
+) -> Option<LocalizedText> {
     match &finished.status {
         None => return Some(words::UNKILLABLE.into()),
         Some(Err(error)) => return Some(words::WAIT_FAILED.with("why", error.to_string())),
         Some(Ok(_)) => {}
     }
     match finished.end {
-        StepEnd::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
+        StepEnd::TimedOut => return Some(time_note()),
         StepEnd::Cancelled => return Some(words::CANCELLED.into()),
         StepEnd::TooManyProcesses => {
             return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES)));

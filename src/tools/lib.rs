@@ -204,6 +204,23 @@ fn patch_schema() -> ToolSchema {
     }
 }
 
+/// A tool for shell lines, as models know it; a call of it runs the line by `bash`.
+fn shell_schema() -> ToolSchema {
+    ToolSchema {
+        name: "shell".to_owned(),
+        description: "runs a line by bash: pipes, redirections, several commands".to_owned(),
+        parameters: serde_json::json!({
+            "type": "object",
+            "properties": {
+                "command": { "type": "string" },
+                "timeout_s": { "type": "integer", "description": "stops it" },
+                "background": { "type": "boolean", "description": "as a job that runs on" },
+            },
+            "required": ["command"],
+        }),
+    }
+}
+
 /// The tools of a session, by name.
 #[derive(Clone, Default)]
 pub struct Toolbox {
@@ -288,8 +305,9 @@ impl Toolbox {
         }
     }
 
-    /// Each as it is described to a model that calls tools. Models of OpenAI write patches.
-    pub fn schemas(&self, model: &str, size: PromptSize) -> Arc<[ToolSchema]> {
+    /// Each as it is described to a model that calls tools. Models of OpenAI write patches, and
+    /// some are offered a shell.
+    pub fn schemas(&self, model: &str, size: PromptSize, offers_shell: bool) -> Arc<[ToolSchema]> {
         let own = self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt()));
         let own = own.map(|mut tool| {
             if size == PromptSize::Short {
@@ -297,8 +315,10 @@ impl Toolbox {
             }
             tool
         });
-        let edits = self.iter().any(|tool| tool.name() == "file.edit");
-        own.chain((edits && writes_patches(model)).then(patch_schema)).collect()
+        let has = |name: &str| self.iter().any(|tool| tool.name() == name);
+        let patch = (has("file.edit") && writes_patches(model)).then(patch_schema);
+        let shell = (offers_shell && has("exec")).then(shell_schema);
+        own.chain(patch).chain(shell).collect()
     }
 
     /// Each by its name and purpose.

@@ -53,6 +53,18 @@ const MANAGERS: &[Manager] = &[
     ("",              ".linuxbrew",        &["bin"]),
 ];
 
+/// Further folders of programs that are known in another home; in the user's own they are trusted.
+#[rustfmt::skip]
+const OF_OTHER_HOMES: &[(&str, &[&str])] = &[
+    (".cargo",           &["bin"]),
+    (".rustup",          &["toolchains/*/bin"]),
+    (".ghcup",           &["bin"]),
+    (".opam",            &["*/bin"]),
+    (".juliaup",         &["bin"]),
+    (".dotnet",          &[".", "tools"]),
+    (".local/share/uv",  &["python/*/bin", "tools/*/bin"]),
+];
+
 /// The variables that move the folders of toolchain managers.
 pub fn variables() -> impl Iterator<Item = &'static str> {
     MANAGERS.iter().map(|(variable, ..)| *variable).filter(|variable| !variable.is_empty())
@@ -104,12 +116,29 @@ impl ToolchainDirs {
             Some(Shelf::NodeModules)
         } else if inside && folder.ends_with("vendor/bin") {
             Some(Shelf::Vendor)
-        } else if self.belongs_to_manager(folder) {
+        } else if self.belongs_to_manager(folder) || !inside && self.is_of_other_home(folder) {
             Some(Shelf::Manager)
         } else {
             let found = interpreter(folder).filter(|_| !inside)?;
             Some(if found == "python3" { Shelf::Venv } else { Shelf::Toolchain })
         }
+    }
+
+    /// Whether the folder is one of a toolchain manager of another user, or in a folder that is
+    /// shared as one.
+    fn is_of_other_home(&self, folder: &Path) -> bool {
+        let managers = MANAGERS.iter().map(|(_, root, forms)| (*root, *forms));
+        let hidden = managers.filter(|(root, _)| root.starts_with('.'));
+        let mut known = hidden.chain(OF_OTHER_HOMES.iter().copied());
+        let fits = |root: &Path, forms: &[&str]| {
+            folder
+                .strip_prefix(root)
+                .is_ok_and(|rest| forms.iter().any(|form| matches_pattern(rest, form)))
+        };
+        !folder.starts_with(&self.home)
+            && known.any(|(name, forms)| {
+                folder.ancestors().any(|root| root.ends_with(name) && fits(root, forms))
+            })
     }
 
     fn belongs_to_manager(&self, folder: &Path) -> bool {
@@ -269,6 +298,24 @@ mod tests {
         desk.program("home/.nvm/versions/node/v22.1.0/bin/node");
         desk.program("home/.volta/bin/yarn");
         desk.program("home/bin/own");
+        let other = [
+            "other/.nvm/versions/node/v22.1.0/bin/npm",
+            "other/.volta/bin/yarn",
+            "other/.local/share/fnm/node-versions/v20/installation/bin/node",
+            "other/.asdf/shims/ruby",
+            "other/.local/share/mise/installs/go/1.22/bin/go",
+            "other/.rbenv/shims/ruby",
+            "other/.pyenv/versions/3.12/bin/pip",
+            "other/.sdkman/candidates/java/21/bin/java",
+            "other/.deno/bin/deno",
+            "other/.bun/bin/bun",
+            "other/.cargo/bin/cargo",
+            "other/.rustup/toolchains/stable/bin/cargo",
+            "other/.local/share/uv/python/cpython-3.12/bin/python3",
+        ];
+        for path in other.iter().chain(&["other/.ssh/bin/x", "ws/.volta/bin/yarn"]) {
+            desk.program(path);
+        }
         let system = desk.system(&[]);
         let kind = |path: &str| {
             system.own_program(&desk.root.join(path).to_string_lossy()).map(|own| own.kind)
@@ -283,8 +330,13 @@ mod tests {
             ("ws/bin/tool", None),
             ("home/bin/own", None),
             ("ws/node_modules/.bin/missing", None),
+            ("other/.ssh/bin/x", None),
+            ("ws/.volta/bin/yarn", None),
         ] {
             assert_eq!(kind(path), expected, "{path}");
+        }
+        for path in other {
+            assert_eq!(kind(path), Some(Shelf::Manager), "{path}");
         }
     }
 

@@ -27,6 +27,7 @@ mod headless;
 #[cfg(unix)]
 mod install;
 mod login;
+mod model_habits;
 mod native_tools;
 mod prompt_cache;
 #[cfg(unix)]

@@ -26,18 +26,18 @@ fn calls(says: &str, lines: &[&[&str]]) -> Reply {
     Reply::events([event(&delta(says)), event(&call), event(&finish("tool_calls"))])
 }
 
-fn says(text: &str) -> Reply {
+pub(crate) fn says(text: &str) -> Reply {
     Reply::events([event(&delta(text)), event(&finish("stop"))])
 }
 
-fn ask(bench: &TestDir, server: &Server, args: &[&str]) -> Output {
+pub(crate) fn ask(bench: &TestDir, server: &Server, args: &[&str]) -> Output {
     let url = server.base_url();
     let model = if args.contains(&"--model") { &[][..] } else { &["--model", MODEL] };
     let common = [&["--base-url", url.as_str()], model].concat();
     bench.command(&[&common[..], args].concat()).output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -261,7 +261,7 @@ fn an_image_that_the_server_refuses_does_not_end_the_conversation() {
 }
 
 /// A reply that calls this tool.
-fn call(name: &str, input: &Value) -> Reply {
+pub(crate) fn call(name: &str, input: &Value) -> Reply {
     let function = json!({ "name": name, "arguments": input.to_string() });
     let call = json!({ "index": 0, "id": "call_0", "function": function });
     let call = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] });

@@ -266,6 +266,7 @@ fn cases() -> Vec<Case> {
         ("profiles.default.dialect", "json", NAMED, Part(model)),
         ("profiles.default.effort", "high", NAMED, Part(|parts| parts.effort.clone())),
         ("profiles.default.prompt", "short", NAMED, Part(model)),
+        ("profiles.default.shell_tool", "true", NAMED, Reached),
         ("profiles.default.base_url", "http://127.0.0.1:9/v1", NAMED, Facts(|facts| facts.base_url.clone())),
         ("profiles.default.api_key_env", "SOME_VARIABLE", NAMED, Reached),
         ("profiles.default.api_key_command", "echo, key", NAMED, Reached),

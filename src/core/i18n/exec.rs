@@ -66,6 +66,8 @@ words! { "exec":
         "它使用了终端；其中显示的内容没有保留。";
     TIMED_OUT: "It was stopped after {seconds} s, the time limit of a step.",
         "已运行 {seconds} 秒（单步时限），因此被停止。";
+    TIMED_OUT_STEP: "It was stopped after {seconds} s. `timeout_s` gives it more time (up to {most}), and `background: true` lets it run on.",
+        "已运行 {seconds} 秒，因此被停止。可用 `timeout_s` 延长时限（最多 {most} 秒），或用 `background: true` 让它在后台继续运行。";
     OUTGREW: "It was stopped because it had more than {most} processes and threads, the limit for a step that runs without asking.",
         "它的进程与线程超过 {most} 个（无需询问的步骤的上限），因此被停止。";
     CANCELLED: "The user stopped it.",

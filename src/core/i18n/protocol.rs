@@ -19,6 +19,8 @@ words! { "protocol":
     BOTH: "`{field}` has both a `program` and a `tool`; it must have exactly one of them.", "`{field}` 同时写了 `program` 和 `tool`，只能写其中一个。";
     NEITHER: "`{field}` has neither a `program` nor a `tool`.", "`{field}` 既没有 `program` 也没有 `tool`。";
 
+    NO_INPUT: "A running program gets no input here: `job_read` shows its output, `job_stop` ends it.", "运行中的程序在这里不能接收输入：`job_read` 查看输出，`job_stop` 结束它。";
+
     AN_OBJECT: "an object", "对象";
     IS_NULL: "null", "null";
     IS_BOOLEAN: "a boolean", "布尔值";

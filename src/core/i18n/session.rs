@@ -57,7 +57,7 @@ words! { "session":
     LIMIT_BACKGROUND: "Keep it running in the background", "转到后台继续运行";
     LIMIT_STOP: "Stop it", "停止";
     LIMIT_WAIT: "Wait as long again", "再等同样长的时间";
-    JOB_STARTED: "Running in the background as job {id}. `/jobs {id}` shows its output, `/jobs stop {id}` ends it; a model uses job.read, job.stop and job.list.", "正在后台运行，任务编号 {id}。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止；模型使用 job.read、job.stop 和 job.list。";
+    JOB_STARTED: "Running in the background as job {id}. `/jobs {id}` shows its output, `/jobs stop {id}` ends it; a model uses job_read, job_stop and job_list.", "正在后台运行，任务编号 {id}。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止；模型使用 job_read、job_stop 和 job_list。";
     JOB_LISTENS: "Job {id} `{line}` listens on port {ports}.", "任务 {id} `{line}` 正在监听端口 {ports}。";
     JOB_ENDED: "Job {id} `{line}` {state}.", "任务 {id} `{line}` {state}。";
     JOB_RUNS: "runs", "运行中";

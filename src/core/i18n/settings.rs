@@ -26,6 +26,7 @@ words! { "settings":
     PROFILE_DIALECT: "How steps are proposed: by tool calls or as JSON", "步骤的提出方式：工具调用或 JSON";
     PROFILE_EFFORT: "How much its models reason", "模型的推理强度";
     PROFILE_PROMPT: "The length of the system prompt", "系统提示的长短";
+    PROFILE_SHELL_TOOL: "Whether its models are offered a tool for shell lines", "是否向其模型提供执行 shell 命令行的工具";
     PROFILE_BASE_URL: "The address of the server", "服务器地址";
     PROFILE_API_KEY_ENV: "The variable that holds the key", "存放密钥的环境变量";
     PROFILE_API_KEY_COMMAND: "The command that prints the key", "输出密钥的命令";

@@ -14,6 +14,7 @@ use super::{StepAction, ToolCall};
 use crate::i18n::{LocalizedText, protocol as words};
 
 mod decode;
+mod fields;
 mod patch;
 mod repair;
 mod schema;
@@ -21,12 +22,17 @@ mod strict;
 #[cfg(test)]
 mod tests;
 mod text_calls;
+mod time;
 mod tolerant;
 mod tool_names;
+mod translated;
 
 pub use schema::{schema, shared_schema, shared_short_schema, short_schema};
-pub use text_calls::{TextCall, text_calls};
-pub use tool_names::{tool_name, wire_name, with_wire_names};
+pub use text_calls::{TextCall, TextCalls, text_calls};
+pub use time::seconds;
+pub use tool_names::{
+    call_answer, is_thought, is_translated, tool_name, wire_name, with_wire_names,
+};
 
 /// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;
@@ -58,8 +64,8 @@ pub struct NativeStep {
     pub work: StepAction,
     /// The folder to run a program in.
     pub cwd: Option<String>,
-    /// It is to run on.
-    pub background: bool,
+    /// How long it may take, and whether it is to run on.
+    pub requires: Requires,
 }
 
 /// Reads a call of a tool. Arguments that are no JSON object are not repaired: a lost part could

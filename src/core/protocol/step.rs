@@ -127,6 +127,19 @@ pub struct Requires {
     /// It runs on while the turn goes on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
+    /// Seconds after which it is stopped, if the user's limit does not stop it sooner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<u32>,
+    /// Seconds after which it goes on in the background.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreground_s: Option<u32>,
+}
+
+impl Requires {
+    /// Whether it asks for more than time.
+    pub fn raises_tier(self) -> bool {
+        Requires { timeout_s: None, foreground_s: None, ..self } != Requires::default()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

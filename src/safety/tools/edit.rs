@@ -17,6 +17,7 @@ mod slip;
 pub(super) mod variants;
 
 pub use fold::fold;
+use indent::with_plain_indent;
 use slip::Slip;
 pub use variants::unfence;
 
@@ -40,6 +41,8 @@ pub struct Anchor {
     pub line: Option<usize>,
     /// It is at the end of the file.
     pub at_end: bool,
+    /// Whether the file ends with a new line afterwards, if that changes.
+    pub final_newline: Option<bool>,
 }
 
 impl TextEdit {
@@ -71,7 +74,11 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
             continue;
         }
         let done = apply_one(&now, edit, (at + 1, edits.len()))?;
-        now = done.text;
+        now = match edit.anchor.as_ref().and_then(|anchor| anchor.final_newline) {
+            Some(true) if !done.text.ends_with('\n') => done.text + line_end(text),
+            Some(false) => done.text.trim_end_matches(['\r', '\n']).to_owned(),
+            Some(true) | None => done.text,
+        };
         note = match (note, done.note) {
             (Some(first), Some(next)) if first != next => {
                 Some(words::NOTES.with("first", first).with("next", next))
@@ -84,8 +91,13 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
 
 fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edited, InputError> {
     let (number, _) = place;
-    if edit.old == edit.new {
+    let moves_end = edit.anchor.as_ref().is_some_and(|anchor| anchor.final_newline.is_some());
+    if edit.old == edit.new && !moves_end {
         return Err(words::EDIT_SAME.with("n", number).into());
+    }
+    if let Some(line) = placeholder::find(&edit.old, &edit.new) {
+        let line = excerpt(line);
+        return Err(words::EDIT_PLACEHOLDER.with("n", number).with("line", line).into());
     }
     if edit.old.is_empty() {
         if let Some(at) = edit.anchor.as_ref().and_then(|anchor| anchor.insertion(text)) {
@@ -99,9 +111,14 @@ fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edite
         }
         return Ok(Edited { text: edit.new.clone(), note: None });
     }
-    if let Some(line) = placeholder::find(&edit.old, &edit.new) {
-        let line = excerpt(line);
-        return Err(words::EDIT_PLACEHOLDER.with("n", number).with("line", line).into());
+    // Hard spaces before a line are a slip where the file has none.
+    let plain = with_plain_indent(&edit.new)
+        .filter(|_| with_plain_indent(text).or_else(|| with_plain_indent(&edit.old)).is_none());
+    if let Some(new) = plain {
+        let edit = TextEdit { new, ..edit.clone() };
+        let done = apply_one(text, &edit, place)?;
+        let note = done.note.or_else(|| Some(words::SLIP_HARD_SPACES.into()));
+        return Ok(Edited { note, ..done });
     }
     let (mut places, new, ends) = find_matches(text, edit);
     if let Some(anchor) = &edit.anchor {
@@ -271,6 +288,10 @@ fn find_matches(text: &str, edit: &TextEdit) -> (Vec<Range<usize>>, String, bool
 
 fn occurrences(text: &str, old: &str) -> Vec<Range<usize>> {
     text.match_indices(old).map(|(at, found)| at..at + found.len()).collect()
+}
+
+fn line_end(text: &str) -> &'static str {
+    if has_crlf_only(text) { "\r\n" } else { "\n" }
 }
 
 /// Whether every line ends with `\r\n`, and there is one.

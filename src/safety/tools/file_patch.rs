@@ -55,6 +55,10 @@ struct Hunk {
     new: String,
     anchor: Anchor,
     has_lines: bool,
+    /// The last line is one of the old text, of the new one.
+    last: [bool; 2],
+    /// Where the file has no new line at its end.
+    open: [bool; 2],
 }
 
 impl Hunk {
@@ -65,8 +69,14 @@ impl Hunk {
             Some(("+", rest)) => (false, true, rest),
             Some((" ", rest)) => (true, true, rest),
             None => (true, true, ""),
+            Some(("\\", _)) => {
+                let both = self.open.iter_mut().zip(self.last);
+                both.for_each(|(open, is_last)| *open |= is_last);
+                return true;
+            }
             Some(_) => return false,
         };
+        self.last = [old, new];
         for (is_here, text) in [(old, &mut self.old), (new, &mut self.new)] {
             if is_here {
                 text.push_str(rest);
@@ -78,8 +88,11 @@ impl Hunk {
     }
 
     fn end(&mut self, edits: &mut Vec<TextEdit>) {
-        let Hunk { old, new, anchor, has_lines } = std::mem::take(self);
-        if has_lines && old != new {
+        let Hunk { old, new, mut anchor, has_lines, open: [was_open, is_open], .. } =
+            std::mem::take(self);
+        anchor.at_end |= was_open || is_open;
+        anchor.final_newline = (was_open != is_open).then_some(!is_open);
+        if has_lines && (old != new || anchor.final_newline.is_some()) {
             edits.push(TextEdit { old, new, all: false, anchor: Some(anchor) });
         }
     }
@@ -132,6 +145,9 @@ fn parse_envelope(text: &str) -> Files {
                 } else if !hunk.push(line) {
                     return Err(wrong(line));
                 }
+            }
+            Some(PatchedFile::Add { content, .. }) if line.starts_with('\\') => {
+                content.pop();
             }
             Some(PatchedFile::Add { content, .. }) => {
                 let rest = line.strip_prefix('+').ok_or_else(|| wrong(line))?;
@@ -230,7 +246,6 @@ fn parse_unified(text: &str, path: Option<&str>) -> Files {
             });
             hunk = Some(begun);
         } else if let Some(open) = &mut hunk
-            && !line.starts_with('\\')
             && !open.push(line)
         {
             end_unified(&mut hunk, &mut files);
@@ -270,7 +285,12 @@ fn end_unified(hunk: &mut Option<Hunk>, files: &mut [PatchedFile]) {
             }
             hunk.end(edits);
         }
-        Some(PatchedFile::Add { content, .. }) => content.push_str(&hunk.new),
+        Some(PatchedFile::Add { content, .. }) => {
+            content.push_str(&hunk.new);
+            if hunk.open == [false, true] {
+                content.pop();
+            }
+        }
         Some(PatchedFile::Delete { .. }) | None => {}
     }
 }
@@ -312,6 +332,39 @@ mod tests {
         assert_eq!(files[1], PatchedFile::Add { path: "new".into(), content: "n\n".into() });
         let bare = parse("@@ -1 +1 @@\n-a\n+b\n", Some("f")).expect("the path is given");
         assert_eq!((bare[0].path(), edits(&bare[0])), ("f", vec![("a\n", "b\n")]));
+    }
+
+    #[test]
+    fn a_missing_new_line_at_the_end_is_read_as_diffs_mark_it() {
+        let note = "\\ No newline at end of file\n";
+        let apply = |text: &str, patch: &str| {
+            let files = parse(patch, Some("f")).expect("it is read");
+            match &files[0] {
+                PatchedFile::Update { edits, .. } => {
+                    super::super::edit::apply(text, edits).expect("it fits").text
+                }
+                PatchedFile::Add { content, .. } => content.clone(),
+                PatchedFile::Delete { .. } => String::new(),
+            }
+        };
+        for (file, patch, expected) in [
+            ("a\nb", format!("@@ -1,2 +1,2 @@\n a\n-b\n{note}+c\n{note}"), "a\nc"),
+            ("a\nb", format!("@@ -1,2 +1,2 @@\n a\n-b\n{note}+b\n"), "a\nb\n"),
+            ("a\nb\n", format!("@@ -1,2 +1,2 @@\n a\n-b\n+b\n{note}"), "a\nb"),
+            ("a\r\nb", format!("@@ -1,2 +1,2 @@\n a\n-b\n{note}+c\n"), "a\r\nc\r\n"),
+            ("a\nb", format!("@@ -1,2 +1,2 @@\n-a\n+x\n b\n{note}"), "x\nb"),
+            (
+                "a\nb",
+                format!(
+                    "*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n{note}+c\n{note}*** End Patch"
+                ),
+                "a\nc",
+            ),
+            ("", format!("*** Begin Patch\n*** Add File: f\n+a\n{note}*** End Patch"), "a"),
+            ("", format!("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n{note}"), "a"),
+        ] {
+            assert_eq!(apply(file, &patch), expected, "{file:?} {patch}");
+        }
     }
 
     #[test]

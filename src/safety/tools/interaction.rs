@@ -9,6 +9,7 @@ use super::{ChoiceTask, InputError, JobTask, RecallTask, TaskResult, ToolTask};
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use avocet_core::i18n::safety as words;
+use avocet_core::protocol::reply;
 use avocet_core::protocol::{Effect, PlanItem, PlanState, Tier};
 use avocet_core::text::cut;
 
@@ -16,15 +17,20 @@ const QUESTION: Names = &["question", "text", "message", "prompt"];
 const CHOICES: Names = &["choices", "options", "answers", "follow_up", "suggestions"];
 /// Questions in a list, as other agents ask several at once.
 const QUESTIONS: Names = &["questions"];
-const ITEMS: Names = &["items", "steps", "plan", "todos", "tasks"];
+const ITEMS: Names = &["items", "steps", "plan", "todos", "tasks", "todo_list"];
 const TEXT: Names = &["text", "step", "title", "content", "task", "description"];
 const STATE: Names = &["state", "status"];
 
 const ID: Names = &["id", "step", "turn"];
-const JOB: Names = &["id", "job", "job_id", "bash_id", "shell_id", "task_id", "session_id"];
+#[rustfmt::skip]
+const JOB: Names = &[
+    "id", "job", "job_id", "bash_id", "shell_id", "task_id", "session_id", "command_id",
+    "process_id", "terminal_id",
+];
 const QUERY: Names = &["query", "search", "filter"];
 const PAGE: Names = &["page"];
-const WAIT: Names = &["wait_s", "wait", "timeout_s", "timeout"];
+const WAIT: Names = &["wait_s", "wait", "timeout_s", "timeout", "delay"];
+const WAIT_MS: Names = &["timeout_ms", "yield_time_ms", "block_until_ms"];
 
 pub const ASK_FIELDS: &[FieldRow] =
     &[required(QUESTION, FieldKind::Text), optional(CHOICES, FieldKind::Texts)];
@@ -74,7 +80,13 @@ pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) ->
 }
 
 pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let list = input.list(ITEMS)?.ok_or_else(|| input.missing_field_error(ITEMS))?;
+    let list = match input.get(ITEMS) {
+        // Lines with a box each, as Markdown has them.
+        Some(Value::String(text)) if !text.trim_start().starts_with('[') || text.contains("] ") => {
+            text.lines().filter(|line| !line.trim().is_empty()).map(Value::from).collect()
+        }
+        _ => input.list(ITEMS)?.ok_or_else(|| input.missing_field_error(ITEMS))?,
+    };
     if list.len() > MOST_ITEMS {
         let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);
         return Err(say.into());
@@ -102,7 +114,11 @@ pub fn job_list(_: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -
 
 pub fn job_read(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let query = input.optional_text(QUERY)?.map(|query| cut(query, SHORT));
-    let (id, page, wait) = (job_id(input)?, input.number(PAGE)?, input.number(WAIT)?);
+    let (id, page) = (job_id(input)?, input.number(PAGE)?);
+    let wait = match input.number(WAIT_MS)? {
+        Some(wait) => Some(wait.div_ceil(1000)),
+        None => input.number(WAIT)?.map(reply::seconds),
+    };
     out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
     Ok(ToolTask::Job(JobTask::Read { id, page, query, wait }))
 }
@@ -148,7 +164,7 @@ fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
 
 fn parse_state(name: &str) -> Option<PlanState> {
     match name.to_ascii_lowercase().as_str() {
-        "pending" | "todo" | "open" | "not_started" => Some(PlanState::Pending),
+        "pending" | "todo" | "open" | "not_started" | "not-started" => Some(PlanState::Pending),
         "doing" | "in_progress" | "in-progress" | "active" | "running" => Some(PlanState::Doing),
         "done" | "completed" | "complete" | "finished" => Some(PlanState::Done),
         _ => None,

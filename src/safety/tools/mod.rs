@@ -320,6 +320,7 @@ const OTHERS: &[(&str, &[FieldRow])] = &[
             required(&["program"], FieldKind::Text),
             optional(&["args"], FieldKind::Texts).says("one argument each"),
             optional(&["cwd"], FieldKind::Text).says("folder to run in"),
+            optional(&["timeout_s"], FieldKind::Number).says("stops it"),
             optional(&["background"], FieldKind::Flag).says("as a job that runs on"),
         ],
     ),

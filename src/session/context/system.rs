@@ -22,10 +22,23 @@ pub struct SystemFacts<'a> {
     pub cwd: &'a str,
     /// `linux`, `macos`.
     pub os: &'a str,
+    pub surroundings: &'a Surroundings,
     pub lang: Lang,
     pub max_commands: usize,
     /// A bot's own prompt; it comes first, since it defines the speaker.
     pub bot: Option<&'a str>,
+}
+
+/// What is known of the place of a session. It stays the same while the program runs, so that
+/// requests begin alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// `2026-11-29`
+    pub today: String,
+    /// The name of the user's shell.
+    pub shell: String,
+    /// What kind of project the folder is, and how it is tested.
+    pub project: String,
 }
 
 /// The whole system prompt. A value that looks like a placeholder stays as it is.
@@ -44,7 +57,12 @@ pub fn prompt(setting: &SystemFacts<'_>) -> String {
 }
 
 fn placeholder_value(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
+    let Surroundings { today, shell, project } = setting.surroundings;
+    let known = |value: &str, text: String| if value.is_empty() { String::new() } else { text };
     match name {
+        "project" => Some(known(project, format!(" ({project})"))),
+        "shell" => Some(known(shell, format!(", shell {}", visible(shell)))),
+        "date" => Some(known(today, format!("\nToday: {today}"))),
         "tools" => Some(
             setting.tools.iter().map(|tool| format!("- {tool}")).collect::<Vec<_>>().join("\n"),
         ),
@@ -64,6 +82,10 @@ mod tests {
     use super::*;
     use avocet_core::protocol::reply::{ParsedReply, ReplyRepair, read, schema};
 
+    fn nothing() -> &'static Surroundings {
+        Box::leak(Box::default())
+    }
+
     fn setting() -> SystemFacts<'static> {
         SystemFacts {
             dialect: Dialect::Json,
@@ -71,6 +93,7 @@ mod tests {
             tools: vec!["exec: a program and its args"],
             cwd: "/work/{tools}",
             os: "linux",
+            surroundings: nothing(),
             lang: Lang::Zh,
             max_commands: 16,
             bot: None,
@@ -84,6 +107,23 @@ mod tests {
         assert!(prompt.contains("- exec: a program and its args"), "{prompt}");
         for gap in ["{cwd}", "{os}", "{language}", "{max_commands}"] {
             assert!(!prompt.contains(gap), "{gap} is left");
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_the_place_follows_the_folder() {
+        let surroundings = &Surroundings {
+            today: "2026-11-29".into(),
+            shell: "zsh".into(),
+            project: "git repository, Rust".into(),
+        };
+        for dialect in [Dialect::Json, Dialect::Tools] {
+            let full = prompt(&SystemFacts { surroundings, dialect, ..setting() });
+            let place = "Folder: /work/{tools} (git repository, Rust)\nSystem: linux, shell zsh\nToday: 2026-11-29";
+            assert!(full.ends_with(place), "{full}");
+            let size = PromptSize::Short;
+            let short = prompt(&SystemFacts { surroundings, dialect, size, ..setting() });
+            assert!(short.ends_with("Folder: /work/{tools}\nSystem: linux\nToday: 2026-11-29"));
         }
     }
 

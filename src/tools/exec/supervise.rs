@@ -78,6 +78,8 @@ pub(super) enum Pipes {
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     pub timeout: Duration,
+    /// Nobody is asked whether it may take longer.
+    pub is_final: bool,
     /// Between one signal and the next.
     pub grace: Duration,
     /// Processes and threads it may have; `None`: any number.
@@ -147,7 +149,7 @@ pub(super) async fn supervise(
             }
             () = watch.cancel.cancelled() => WatchEnd::Step(StepEnd::Cancelled, None),
             () = leaving.cancelled() => WatchEnd::Step(StepEnd::Cancelled, None),
-            () = time_limit(times.timeout, &group, &watch.background, &last_output) => {
+            () = time_limit(&times, &group, &watch.background, &last_output) => {
                 WatchEnd::Step(StepEnd::TimedOut, None)
             }
             order = in_background(&group, &watch.background) => WatchEnd::Keep(Box::new(order)),
@@ -245,7 +247,7 @@ fn hand_over(
 
 /// Ends when the time is up, unless the step is in the background by then or may take longer.
 async fn time_limit(
-    most: Duration,
+    &Times { timeout: most, is_final, .. }: &Times,
     group: &Group,
     background: &BackgroundControl,
     last_output: &LastOutput,
@@ -255,7 +257,7 @@ async fn time_limit(
         if background.begins.is_cancelled() {
             break;
         }
-        let Some(to) = &background.at_limit else { return };
+        let Some(to) = background.at_limit.as_ref().filter(|_| !is_final) else { return };
         if !last_output.is_within(most / 2) && !is_listening(group).await {
             return;
         }

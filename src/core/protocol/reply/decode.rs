@@ -3,15 +3,16 @@
 //! Optional fields are defined here: small models omit `data` of a chat, `args`, `requires`, `cwd`.
 //! A field that is present must have the right type.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::{Requires, StepAction};
+use super::fields::{Object, ObjectReader, is_unsaid, wrong_type};
+use super::time::read_times;
 use super::tool_names::{LINE, tool_name};
+use super::translated::translate;
 use super::{MOST_COMMANDS, NativeStep, Proposal, Reply, object_input, patch};
-use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
+use crate::i18n::{LocalizedText, common, protocol as words};
 use crate::text;
-
-type Object = Map<String, Value>;
 
 const EXEC: &str = "exec";
 /// The tool that starts a program in the background.
@@ -72,20 +73,22 @@ fn cmd(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
 }
 
 fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
-    let mut requires = requires(part)?;
+    let asked = requires(part)?;
     let (program, tool_name) = (part.optional_text("program")?, part.optional_text("tool")?);
-    let NativeStep { work, cwd, background } = match (program, tool_name) {
+    let step = match (program, tool_name) {
         (Some(_), Some(_)) => return Err(words::BOTH.with("field", part.path)),
         (None, None) => return Err(words::NEITHER.with("field", part.path)),
         (Some(_), None) => program_step(part)?,
         (None, Some(name)) => tool(part, name)?,
     };
-    requires.background |= background;
-    Ok(Proposal { work, requires, cwd })
+    let NativeStep { work, cwd, requires } = step;
+    let background = asked.background || requires.background;
+    let (timeout_s, foreground_s) = (requires.timeout_s, requires.foreground_s);
+    Ok(Proposal { work, requires: Requires { background, timeout_s, foreground_s, ..asked }, cwd })
 }
 
-/// A program with the other fields of its step: its folder, and whether it is to run on. Other agents
-/// give a line, or a program and its arguments in one list, under the name of a command.
+/// A program with the other fields of its step: its folder, its time, and whether it is to run on.
+/// Other agents give a line, or a program and its arguments in one list, under the name of a command.
 fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
     let command = || COMMAND.iter().find_map(|name| Some((*name, part.optional(name)?)));
     let work = match (part.optional("program"), command()) {
@@ -104,11 +107,11 @@ fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
     };
     let cwd = FOLDER.iter().find(|name| part.optional(name).is_some());
     let cwd = cwd.map(|name| part.text(name)).transpose()?.filter(|cwd| !cwd.is_empty());
-    let mut background = false;
+    let mut requires = read_times(part)?;
     for name in BACKGROUND {
-        background |= part.flag(name)?;
+        requires.background |= part.flag(name)?;
     }
-    Ok(as_patch(NativeStep { work, cwd, background }))
+    Ok(as_patch(NativeStep { work, cwd, requires }))
 }
 
 const COMMAND: &[&str] = &["command", "cmd", "line", "commands", "CommandLine"];
@@ -135,7 +138,7 @@ fn as_patch(step: NativeStep) -> NativeStep {
                 }
                 (cwd, folder) => folder.or_else(|| cwd.clone()),
             };
-            NativeStep { work, cwd, background: false }
+            NativeStep { work, cwd, requires: Requires::default() }
         }
         None => step,
     }
@@ -178,8 +181,8 @@ fn tool(part: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedTe
         Value::Bool(_) => return Err(wrong_type(&path, words::AN_OBJECT, &input)),
         _ => tool_step(&name, input),
     };
-    let background = step.background || part.flag("background")?;
-    Ok(NativeStep { background, ..step })
+    let background = step.requires.background || part.flag("background")?;
+    Ok(NativeStep { requires: Requires { background, ..step.requires }, ..step })
 }
 
 pub(super) fn empty_object() -> Value {
@@ -195,10 +198,13 @@ pub(super) fn tool_input(name: &str, input: &Value) -> Value {
 
 fn tool_step(name: &str, input: Value) -> NativeStep {
     let work = StepAction::Tool { name: name.to_owned(), input };
-    NativeStep { work, cwd: None, background: false }
+    NativeStep { work, cwd: None, requires: Requires::default() }
 }
 
 fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, LocalizedText> {
+    if let Some(work) = translate(name, input) {
+        return Ok(NativeStep { work: work?, cwd: None, requires: Requires::default() });
+    }
     match name {
         EXEC => program_step(input),
         // OpenAI's own shell tool.
@@ -212,7 +218,11 @@ fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, Localiz
             Err(words::MISSING.with("field", input.field(field)))
         }
         LINE => program_step(input),
-        JOB_START => Ok(NativeStep { background: true, ..program_step(input)? }),
+        JOB_START => {
+            let step = program_step(input)?;
+            let requires = Requires { background: true, ..step.requires };
+            Ok(NativeStep { requires, ..step })
+        }
         _ => {
             let name = editor_tool(name, input);
             Ok(tool_step(name, Value::Object(input.object.clone())))
@@ -246,99 +256,8 @@ fn requires(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
         network: part.flag("network")?,
         write: part.flag("write")?,
         background: part.flag("background")?,
+        ..Requires::default()
     })
-}
-
-/// An object and its path, so that an error can name the field.
-struct ObjectReader<'a> {
-    object: &'a Object,
-    path: &'a str,
-}
-
-impl<'a> ObjectReader<'a> {
-    fn field(&self, name: &str) -> String {
-        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
-    }
-
-    fn required(&self, name: &str) -> Result<&'a Value, LocalizedText> {
-        self.object.get(name).ok_or_else(|| words::MISSING.with("field", self.field(name)))
-    }
-
-    /// `null` counts as omitted.
-    fn optional(&self, name: &str) -> Option<&'a Value> {
-        self.object.get(name).filter(|value| !value.is_null())
-    }
-
-    fn text(&self, name: &str) -> Result<String, LocalizedText> {
-        match self.required(name)? {
-            Value::String(text) => Ok(text.clone()),
-            other => Err(wrong_type(&self.field(name), common::A_STRING, other)),
-        }
-    }
-
-    fn optional_text(&self, name: &str) -> Result<Option<String>, LocalizedText> {
-        self.optional(name).map(|_| self.text(name)).transpose()
-    }
-
-    fn optional_object(&self, name: &str) -> Result<Option<&'a Object>, LocalizedText> {
-        match self.optional(name) {
-            None => Ok(None),
-            Some(Value::Object(object)) => Ok(Some(object)),
-            Some(other) => Err(wrong_type(&self.field(name), words::AN_OBJECT, other)),
-        }
-    }
-
-    fn flag(&self, name: &str) -> Result<bool, LocalizedText> {
-        match self.optional(name).filter(|value| !is_unsaid(value)) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => Err(wrong_type(&self.field(name), common::A_BOOLEAN, other)),
-        }
-    }
-
-    /// A list that may have been written as the text of one; a number in it is a text.
-    fn texts(&self, name: &str) -> Result<Vec<String>, LocalizedText> {
-        let list = match self.optional(name).filter(|value| !is_unsaid(value)) {
-            None => return Ok(Vec::new()),
-            Some(Value::Array(list)) => list.clone(),
-            Some(other) => other
-                .as_str()
-                .and_then(|text| serde_json::from_str(text).ok())
-                .ok_or_else(|| wrong_type(&self.field(name), common::STRINGS, other))?,
-        };
-        let texts = list.iter().enumerate().map(|(index, value)| match value {
-            Value::String(text) => Ok(text.clone()),
-            Value::Number(number) => Ok(number.to_string()),
-            other => {
-                let item = format!("{}[{index}]", self.field(name));
-                Err(words::WRONG_ITEM
-                    .with("field", self.field(name))
-                    .with("item", item)
-                    .with("found", kind(other)))
-            }
-        });
-        texts.collect()
-    }
-}
-
-/// Models that fill in every field write this for one that they do not mean.
-fn is_unsaid(value: &Value) -> bool {
-    value.as_str() == Some("") || value.as_u64() == Some(0)
-}
-
-fn wrong_type(field: &str, wanted: Phrase, found: &Value) -> LocalizedText {
-    words::WRONG.with("field", field).with("wanted", wanted).with("found", kind(found))
-}
-
-fn kind(value: &Value) -> Phrase {
-    match value {
-        Value::Null => words::IS_NULL,
-        Value::Bool(_) => words::IS_BOOLEAN,
-        Value::Number(_) => words::IS_NUMBER,
-        Value::String(_) => common::A_STRING,
-        Value::Array(_) => common::A_LIST,
-        Value::Object(_) => words::AN_OBJECT,
-    }
 }
 
 /// The model's own text inside a sentence: one line, cut if it is long.

@@ -42,7 +42,12 @@ pub fn schema() -> Value {
         &[],
     );
     let exec = object(
-        json!({ "program": short, "args": list(&short, 0, ARGS), "requires": requires }),
+        json!({
+            "program": short,
+            "args": list(&short, 0, ARGS),
+            "timeout_s": { "type": "integer" },
+            "requires": requires,
+        }),
         &["program", "args"],
     );
     let tool = object(json!({ "tool": short, "input": { "type": "object" } }), &["tool", "input"]);

@@ -1,22 +1,18 @@
 //! Calls that a model writes into its text, in the form it was trained on, where its server does not
 //! turn them into calls. Only what is whole and ends the text counts; nothing is repaired.
 
-use serde_json::{Map, Value};
-
-use super::object_input;
+use parts::{
+    Found, Object, goes_on, is_example, is_wrapping, json_calls, named, starts_line, value_of,
+};
 use python::python_calls;
 
+mod gemma;
+mod markup;
+mod parts;
 mod python;
+mod react;
 
-type Object = Map<String, Value>;
-
-/// A call by the name and the arguments it is written with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextCall {
-    pub name: String,
-    /// An object, or one value in place of it.
-    pub arguments: Value,
-}
+pub use parts::TextCall;
 
 /// A form: what begins a call, what ends it, and what reads the text between them. One without an
 /// end goes to the next beginning.
@@ -30,6 +26,8 @@ const FORMS: &[Form] = &[
     ("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", separated),
     ("<|tool_call_begin|>", "<|tool_call_end|>", separated),
     ("<|channel|>commentary to=", "<|call|>", harmony),
+    ("<start_function_call>", "<end_function_call>", gemma::call),
+    ("functools[{", "", functools),
 ];
 
 /// What some models put before the names of the tags.
@@ -38,21 +36,34 @@ const NAMESPACES: &[&str] = &["｜DSML｜", "steptml:"];
 /// Blocks that hold calls only if nothing else is in the text.
 const FENCES: &[&str] = &["```json", "```tool_call", "```tool_code", "```"];
 
-/// The calls that a text ends with, and the words before them.
-pub fn text_calls(text: &str) -> Option<(String, Vec<TextCall>)> {
+/// Calls in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextCalls {
+    /// What precedes them.
+    pub words: String,
+    pub calls: Vec<TextCall>,
+    /// The calls as they are written.
+    pub written: String,
+}
+
+/// The calls that a text ends with, apart from words that go on as if they were made.
+pub fn text_calls(text: &str) -> Option<TextCalls> {
     let mut plain = text.trim().to_owned();
     for name in NAMESPACES {
         plain = plain.replace(&format!("<{name}"), "<").replace(&format!("</{name}"), "</");
     }
     let text = plain.as_str();
-    if let Some(calls) = bare(text) {
-        return Some((String::new(), calls));
-    }
-    written_form(text).or_else(|| between_marks(text))
+    let found = bare(text).or_else(|| written_form(text)).or_else(|| react::calls(text));
+    let found = found.or_else(|| markup::calls(text)).or_else(|| between_marks(text));
+    let (words, calls, behind) = found?;
+    let written = text.get(..text.len() - behind.len())?;
+    let written = written
+        .get(text.find(&words).filter(|_| !words.is_empty()).map_or(0, |at| at + words.len())..)?;
+    Some(TextCalls { calls, written: written.to_owned(), words })
 }
 
 /// Calls in one of the forms, and the words before them.
-fn written_form(text: &str) -> Option<(String, Vec<TextCall>)> {
+fn written_form(text: &str) -> Option<Found<'_>> {
     let found = FORMS.iter().filter_map(|form| Some((text.find(form.0)?, form)));
     let (at, (open, close, read)) = found.min_by_key(|(at, _)| *at)?;
     let (before, mut rest) = text.split_at_checked(at)?;
@@ -61,7 +72,7 @@ fn written_form(text: &str) -> Option<(String, Vec<TextCall>)> {
     }
     let mut calls = Vec::new();
     while let Some((between, after)) = rest.split_once(open) {
-        if !is_wrapping(between) {
+        if !is_wrapping(between) && !are_own_lines(between) {
             return None;
         }
         let end = if close.is_empty() { *open } else { *close };
@@ -74,12 +85,23 @@ fn written_form(text: &str) -> Option<(String, Vec<TextCall>)> {
     let words = words.map_or(before, |(words, _)| words);
     let words = words.strip_suffix("<|start|>assistant").unwrap_or(words);
     let words = if is_wrapping(words) { "" } else { words.trim() };
-    is_wrapping(rest).then(|| (words.to_owned(), calls))
+    let is_end = is_wrapping(rest) || ends_line(before) && goes_on(rest);
+    is_end.then(|| (words.to_owned(), calls, rest))
+}
+
+/// Whether a call may follow this at the beginning of a line.
+fn ends_line(before: &str) -> bool {
+    before.trim_end_matches([' ', '\t']).ends_with('\n') || is_wrapping(before)
+}
+
+/// Words on lines of their own between two calls.
+fn are_own_lines(between: &str) -> bool {
+    starts_line(between) && ends_line(between) && !is_example(between)
 }
 
 /// Calls in JSON or Python between marks of whatever name, from the beginning of a line to the end:
 /// `<TOOLCALL>[…]</TOOLCALL>`, `<|tool_call|>[…]`.
-fn between_marks(text: &str) -> Option<(String, Vec<TextCall>)> {
+fn between_marks(text: &str) -> Option<Found<'_>> {
     let is_mark =
         |mark: &str| !mark.contains(char::is_whitespace) && !mark.contains(['=', '"', '{']);
     let lines = text.match_indices('\n').map(|(at, _)| at + 1);
@@ -96,7 +118,7 @@ fn between_marks(text: &str) -> Option<(String, Vec<TextCall>)> {
         body = Some(rest.trim_end()).filter(|_| is_mark(mark))?;
     }
     let calls = json_calls(body).or_else(|| python_list(body)).or_else(|| python(body))?;
-    Some((words.trim().to_owned(), calls))
+    Some((words.trim().to_owned(), calls, ""))
 }
 
 /// `[exec(program="ls")]`
@@ -110,68 +132,27 @@ fn python(text: &str) -> Option<Vec<TextCall>> {
     Some(calls?.into_iter().flatten().collect())
 }
 
-/// Whether the text before a call marks it as an example: a code block, a quotation, or an opening
-/// quotation mark.
-fn is_example(before: &str) -> bool {
-    let is_in_block = ["```", "~~~"].iter().any(|fence| before.matches(fence).count() % 2 == 1);
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let is_quoted = line.trim_start().starts_with('>') && !is_wrapping(line)
-        || line.starts_with("    ")
-        || line.starts_with('\t')
-        || line.ends_with(['`', '"', '\'', '“', '‘', '「', '《']);
-    is_in_block || is_quoted
-}
-
-/// A text that is nothing but JSON, or one block of it.
-fn bare(text: &str) -> Option<Vec<TextCall>> {
+/// A text that begins with JSON, or with a block of it, and has nothing else.
+fn bare(text: &str) -> Option<Found<'_>> {
     let fenced = FENCES.iter().find_map(|fence| {
-        let inner = text.strip_prefix(fence)?.strip_suffix("```")?;
-        (!inner.contains("```")).then_some((*fence, inner.trim()))
+        let (inner, behind) = text.strip_prefix(fence)?.split_once("```")?;
+        Some((*fence, inner.trim(), behind))
     });
-    match fenced {
-        Some(("```tool_code", inner)) => json_calls(inner).or_else(|| python(inner)),
-        Some((_, inner)) => json_calls(inner),
-        None => json_calls(text).or_else(|| python_list(text)),
-    }
-}
-
-/// Nothing but tags around calls.
-fn is_wrapping(text: &str) -> bool {
-    text.split_whitespace().all(|word| word.starts_with('<') && word.ends_with('>'))
-}
-
-/// Calls in JSON: one, a list of them, or one after the other.
-fn json_calls(text: &str) -> Option<Vec<TextCall>> {
-    let mut calls = Vec::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        match values.next()?.ok()? {
-            Value::Array(list) => {
-                calls.extend(list.iter().map(json_call).collect::<Option<Vec<_>>>()?)
-            }
-            one => calls.push(json_call(&one)?),
+    let (calls, behind) = match fenced {
+        Some(("```tool_code", inner, behind)) => {
+            (json_calls(inner).or_else(|| python(inner)), behind)
         }
-        rest = rest.get(values.byte_offset()..)?;
-        rest = rest.trim_start_matches(|c: char| c == ';' || c.is_whitespace());
-    }
-    (!calls.is_empty()).then_some(calls)
-}
-
-fn json_call(value: &Value) -> Option<TextCall> {
-    let call = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
-    let name = call.get("name").or_else(|| call.get("tool_name"))?.as_str()?.to_owned();
-    let is_block = call.get("type").and_then(Value::as_str) == Some("tool_use");
-    let input = call.get("input").filter(|_| is_block);
-    let arguments = match call.get("arguments").or_else(|| call.get("parameters")).or(input)? {
-        arguments @ Value::Object(_) => arguments.clone(),
-        bare @ Value::String(text) => match object_input(bare, None) {
-            None if text.trim_start().starts_with('{') => return None,
-            object => object.unwrap_or_else(|| bare.clone()),
+        Some((_, inner, behind)) => (json_calls(inner), behind),
+        None => match json_calls(text).or_else(|| python_list(text)) {
+            Some(calls) => (Some(calls), ""),
+            None => {
+                let (whole, behind) = text.split_at_checked(text.rfind(['}', ']'])? + 1)?;
+                (json_calls(whole), behind)
+            }
         },
-        _ => return None,
     };
-    Some(TextCall { name, arguments })
+    let is_end = behind.trim().is_empty() || goes_on(behind);
+    calls.filter(|_| is_end).map(|calls| (String::new(), calls, behind))
 }
 
 /// JSON, a function's tag, or a name with keys and values in tags.
@@ -182,6 +163,9 @@ fn tagged(body: &str) -> Option<Vec<TextCall>> {
     if let Some(function) = body.strip_prefix("<function=") {
         return function_tag(function);
     }
+    if body.starts_with('<') && !body.starts_with("<arg_key>") {
+        return markup::named_call(body);
+    }
     if !body.contains("<arg_key>") && body.contains('{') {
         return separated(body);
     }
@@ -190,7 +174,7 @@ fn tagged(body: &str) -> Option<Vec<TextCall>> {
     while let Some((key, after)) = rest.split_once("</arg_key>") {
         let (_, value) = after.split_once("<arg_value>")?;
         let (value, after) = value.split_once("</arg_value>")?;
-        arguments.insert(key.trim().to_owned(), value_of(value));
+        arguments.insert(key.trim().to_owned(), value_of(key.trim(), value));
         rest = after.split_once("<arg_key>").map_or("", |(_, next)| next);
     }
     named(name, arguments)
@@ -221,7 +205,7 @@ fn parameters(body: &str, open: &str, end_of_key: &str) -> Option<Object> {
         // Other attributes may follow a quoted key.
         let after = if end_of_key == "\"" { after.split_once('>')?.1 } else { after };
         let (value, after) = after.split_once("</parameter>")?;
-        out.insert(key.trim().to_owned(), value_of(value));
+        out.insert(key.trim().to_owned(), value_of(key.trim(), value));
         rest = after;
     }
     Some(out)
@@ -232,6 +216,11 @@ fn harmony(body: &str) -> Option<Vec<TextCall>> {
     let (head, json) = body.split_once("<|message|>")?;
     let name = head.split(['<', ' ']).next()?;
     named(name, serde_json::from_str(json.trim()).ok()?)
+}
+
+/// `functools[{…}]`, without what begins it.
+fn functools(body: &str) -> Option<Vec<TextCall>> {
+    json_calls(&format!("[{{{body}"))
 }
 
 /// A list in JSON, or `NAME[ARGS]{…}`.
@@ -253,28 +242,12 @@ fn separated(body: &str) -> Option<Vec<TextCall>> {
     named(name, serde_json::from_str(json.trim_end_matches('`').trim()).ok()?)
 }
 
-fn named(name: &str, arguments: Object) -> Option<Vec<TextCall>> {
-    let name = name.trim();
-    let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
-    is_name.then(|| vec![TextCall { name: name.to_owned(), arguments: Value::Object(arguments) }])
-}
-
-/// A value between tags: a text, unless it is a list, an object or a flag in JSON.
-fn value_of(text: &str) -> Value {
-    let text = text.strip_prefix('\n').unwrap_or(text);
-    let text = text.strip_suffix('\n').unwrap_or(text);
-    match serde_json::from_str(text.trim()) {
-        Ok(value @ (Value::Array(_) | Value::Object(_) | Value::Bool(_))) => value,
-        _ => Value::String(text.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(text: &str) -> Option<(String, Vec<(String, String)>)> {
-        let (words, calls) = text_calls(text)?;
+        let TextCalls { words, calls, .. } = text_calls(text)?;
         let lines = calls.into_iter().map(|call| (call.name, call.arguments.to_string()));
         Some((words, lines.collect()))
     }
@@ -316,6 +289,21 @@ mod tests {
             format!("<|channel|>commentary to=functions.exec <|constrain|>json<|message|>{INPUT}<|call|>"),
             format!("<|start|>assistant<|channel|>commentary to=functions.exec<|message|>{INPUT}"),
             format!("{{\"type\":\"tool_use\",\"name\":\"exec\",\"input\":{INPUT}}}"),
+            format!("{{\"action\":\"exec\",\"action_input\":{INPUT}}}"),
+            format!("{{\"tool\":\"exec\",\"input\":{INPUT}}}"),
+            format!("<|tools_prefix|>[{{\"exec\":{INPUT}}}]<|tools_suffix|>"),
+            format!("functools[{JSON}]"),
+            format!("Action: exec\nAction Input: {INPUT}"),
+            format!("Action: `exec`\nAction Input:\n```json\n{INPUT}\n```\nObservation: a.txt"),
+            format!("Action:\n```json\n[{}]\n```", JSON.replace("\"name\"", "\"tool_name\"")),
+            "<start_function_call>call:exec{program:<escape>ls<escape>,args:[<escape>-l<escape>]}<end_function_call>".to_owned(),
+            "<exec>\n<program>ls</program>\n<args>[\"-l\"]</args>\n</exec>".to_owned(),
+            format!("<tool_use>\n<name>exec</name>\n<arguments>{INPUT}</arguments>\n</tool_use>"),
+            format!("<tool_call>\n<name>exec</name>\n<arguments>{INPUT}</arguments>\n</tool_call>"),
+            format!("<tool_call>{JSON}</tool_call>\nI will wait for the result."),
+            format!("<tool_call>{JSON}</tool_call>\n<tool_response>\na.txt\n</tool_response>\nIt has one file."),
+            format!("```json\n{JSON}\n```\nThis will list the files."),
+            format!("{JSON}\nLet me see what it gives."),
         ];
         for text in texts {
             let (words, calls) = read(&text).expect(&text);
@@ -337,17 +325,58 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_as_a_tag_has_its_fields_as_tags_and_texts_stay_texts() {
+        for (text, name, input) in [
+            (
+                "I read it.\n<read_file>\n<path>src/a.rs</path>\n</read_file>",
+                "read_file",
+                r#"{"path":"src/a.rs"}"#,
+            ),
+            (
+                "<read_file><args><file><path>a</path></file></args></read_file>",
+                "read_file",
+                r#"{"path":"a"}"#,
+            ),
+            (
+                "<write_to_file>\n<path>a.json</path>\n<content>\n{\"a\": [1]}\n</content>\n</write_to_file>",
+                "write_to_file",
+                r#"{"path":"a.json","content":"{\"a\": [1]}"}"#,
+            ),
+            (
+                "<write_to_file><path>a</path><content><content>x</content></content></write_to_file>",
+                "write_to_file",
+                r#"{"path":"a","content":"<content>x</content>"}"#,
+            ),
+            (
+                "<execute_command>\n<command>ls | wc -l</command>\n<requires_approval>false</requires_approval>\n</execute_command>",
+                "execute_command",
+                r#"{"command":"ls | wc -l","requires_approval":false}"#,
+            ),
+            (
+                "Thought: I look.\nAction: read_file\nAction Input: src/a.rs\nObservation: nothing",
+                "read_file",
+                r#""src/a.rs""#,
+            ),
+        ] {
+            let (_, calls) = read(text).expect(text);
+            assert_eq!(calls, [(name.to_owned(), input.to_owned())], "{text}");
+        }
+    }
+
+    #[test]
     fn several_calls_and_the_words_before_them_are_read() {
         let text =
             format!("I will look.\n<tool_call>{JSON}</tool_call>\n<tool_call>{JSON}</tool_call>");
-        let (words, calls) = text_calls(&text).expect("calls");
+        let TextCalls { words, calls, .. } = text_calls(&text).expect("calls");
         assert_eq!((words.as_str(), calls.len()), ("I will look.", 2));
         for text in [
             format!("{JSON}; {JSON}"),
             format!("{JSON}\n{JSON}"),
             "[exec(program='ls'), exec(program='id')]".to_owned(),
+            format!("<tool_call>{JSON}</tool_call>\nThen:\n<tool_call>{JSON}</tool_call>"),
+            "<list_files>\n<path>.</path>\n</list_files>\n<list_files></list_files>".to_owned(),
         ] {
-            let (words, calls) = text_calls(&text).expect("calls");
+            let TextCalls { words, calls, .. } = text_calls(&text).expect("calls");
             assert_eq!((words.as_str(), calls.len()), ("", 2), "{text}");
         }
     }
@@ -378,6 +407,16 @@ mod tests {
             "<b>Hello.</b>".to_owned(),
             "See [exec(program='ls')]".to_owned(),
             "[]".to_owned(),
+            "<div>\n<path>a</path>\n</div>".to_owned(),
+            "<read_file>the file</read_file>".to_owned(),
+            "Like this:\n```xml\n<read_file><path>a</path></read_file>\n```".to_owned(),
+            "Action: none of them\nAction Input: x".to_owned(),
+            "Action: read_file\nAction Input: {\"path\":".to_owned(),
+            "functools.cache keeps results.".to_owned(),
+            "<start_function_call>call:exec{program:ls}<end_function_call>".to_owned(),
+            format!("<tool_call>{JSON}</tool_call>\nThat is how a call looks."),
+            format!("```json\n{JSON}\n```\nThat is how a call looks."),
+            r#"{"answer":{"a":1}}"#.to_owned(),
         ] {
             assert_eq!(text_calls(&text), None, "{text}");
         }

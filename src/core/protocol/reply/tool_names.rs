@@ -1,9 +1,21 @@
 //! The names of tools: ours, those of the wire, and those by which other agents call the same.
 
-use super::super::{ContentBlock, Message};
+use serde_json::Value;
+
+use super::super::{ContentBlock, Message, ToolCall};
 
 /// A line for a shell, which is not offered as a tool.
 pub(super) const LINE: &str = "shell";
+/// What other agents have a tool for, and we another form of one.
+pub(super) const INPUT: &str = "job.write";
+pub(super) const READ_MANY: &str = "file.read_many";
+pub(super) const DELETE: &str = "file.delete";
+pub(super) const MOVE: &str = "file.move";
+pub(super) const MAKE_FOLDER: &str = "folder.make";
+/// The answer to the user as a call.
+const ANSWER: &str = "call.answer";
+/// A thought as a call.
+const THOUGHT: &str = "call.thought";
 
 /// Names of other agents in lower case without signs, and the tool that each means.
 #[rustfmt::skip]
@@ -12,25 +24,88 @@ const OTHERS: &[(&str, &[&str])] = &[
         "bash", "shell", "sh", "zsh", "runshellcommand", "execcommand", "localshell", "execbash",
         "executebash", "executecommand", "runcommand", "runterminalcmd", "runinterminal",
         "shellcommand", "terminal", "containerexec", "unifiedexec", "executeshell", "runbash",
-        "runterminalcommand", "runinterminalcmd", "executeshellcommand", "bashcommand",
+        "runterminalcommand", "runinterminalcmd", "executeshellcommand", "bashcommand", "run",
+        "execute", "runshell", "execshell", "shellexec", "bashtool", "shelltool", "terminaltool",
+        "runcommandinterminal", "executebashcommand", "executecommandline", "commandline",
+        "executeterminalcommand", "runbashcommand", "developershell", "systemrun",
     ]),
     ("exec", &["exec", "cmd"]),
     ("job.start", &["jobstart"]),
-    ("job.list", &["joblist"]),
-    ("job.read", &["jobread", "bashoutput", "readbackground", "taskoutput"]),
-    ("job.stop", &["jobstop", "killshell", "killbash", "taskstop"]),
-    ("file.read", &["fileread", "read", "readfile", "view", "viewfile", "viewimage", "cat", "openfile", "notebookread", "viewlinerange", "fsread", "filereader"]),
+    ("job.list", &["joblist", "listbash", "listshells", "listprocesses", "listterminals"]),
+    ("job.read", &[
+        "jobread", "bashoutput", "readbackground", "taskoutput", "getterminaloutput", "readbash",
+        "readterminal", "readterminaloutput", "commandstatus", "getcommandoutput", "readoutput",
+        "shelloutput", "readprocessoutput", "readshelloutput", "awaitshell", "awaitterminal",
+        "getbackgroundoutput", "checkcommandstatus",
+    ]),
+    ("job.stop", &[
+        "jobstop", "killshell", "killbash", "taskstop", "stopbash", "killterminal", "killprocess",
+        "stopcommand", "stopprocess", "killsession", "closesession", "killcommand", "terminate",
+    ]),
+    (INPUT, &[
+        "writestdin", "sendinput", "writebash", "sendstdin", "sendterminalinput", "sendcommandinput",
+        "writetoterminal", "interactwithprocess", "bashinput", "writetoprocess",
+    ]),
+    ("file.read", &[
+        "fileread", "read", "readfile", "view", "viewfile", "viewimage", "cat", "openfile",
+        "notebookread", "viewlinerange", "fsread", "filereader", "readtextfile", "readmediafile",
+        "getfilecontents", "getfilecontent", "viewcode", "viewsource", "readfilecontent",
+        "readfilelines", "showfile", "openfileread", "readnotebook", "displayfile", "readimage",
+    ]),
+    (READ_MANY, &[
+        "readmanyfiles", "readmultiplefiles", "readfiles", "batchread", "viewfiles", "multiread",
+        "fsreadmany", "openfiles",
+    ]),
     ("file.edit", &[
         "fileedit", "edit", "editfile", "strreplace", "strreplacebasededittool",
         "strreplaceeditor", "texteditor", "replace", "replaceinfile", "multiedit", "searchreplace",
         "applypatch", "applydiff", "patch", "searchandreplace", "replacestring", "replacestringinfile",
-        "editblock",
+        "editblock", "multireplacestringinfile", "multiedits", "updatefile", "modifyfile",
+        "patchfile", "smartedit", "edittool", "strreplacetool", "replacefilecontent",
+        "multireplacefilecontent", "editfiletool", "applyedit", "searchreplacefile", "editfiles",
     ]),
-    ("file.write", &["filewrite", "write", "writefile", "createfile", "create", "writetofile", "savefile", "fswrite"]),
-    ("file.search", &["filesearch", "grep", "search", "rg", "ripgrep", "searchfiles", "searchfilecontent", "grepsearch", "codesearch", "grepfiles", "searchtext", "searchcode", "greptool"]),
-    ("file.list", &["filelist", "glob", "ls", "list", "listfiles", "listdirectory", "listdir", "findfiles", "globfilesearch", "findpath", "globtool", "printtree", "listdirectorycontents"]),
-    ("plan", &["plan", "updateplan", "todowrite", "writetodos"]),
-    ("ask", &["ask", "askuser", "askuserquestion", "askfollowupquestion", "askquestion"]),
+    ("file.write", &[
+        "filewrite", "write", "writefile", "createfile", "create", "writetofile", "savefile",
+        "fswrite", "newfile", "createnewfile", "writetool", "overwritefile", "putfile", "addfile",
+    ]),
+    (DELETE, &[
+        "deletefile", "removefile", "filedelete", "fsdelete", "unlinkfile", "rmfile", "deletefiles",
+        "deletepath",
+    ]),
+    (MOVE, &["movefile", "renamefile", "filemove", "filerename", "fsmove", "fsrename", "movepath"]),
+    (MAKE_FOLDER, &[
+        "createdirectory", "createfolder", "makedirectory", "makedir", "mkdir", "createdir",
+    ]),
+    ("file.search", &[
+        "filesearch", "grep", "search", "rg", "ripgrep", "searchfiles", "searchfilecontent",
+        "grepsearch", "codesearch", "grepfiles", "searchtext", "searchcode", "greptool",
+        "findinfiles", "searchinfiles", "textsearch", "regexsearch", "searchfilecontents",
+        "searchproject", "searchinfile", "findtext", "searchforpattern", "searchdir", "greprepo",
+    ]),
+    ("file.list", &[
+        "filelist", "glob", "ls", "list", "listfiles", "listdirectory", "listdir", "findfiles",
+        "globfilesearch", "findpath", "globtool", "printtree", "listdirectorycontents",
+        "findbyname", "findfile", "directorytree", "listfolder", "viewdirectory", "tree", "fslist",
+        "globfiles", "globsearch", "readdir", "readdirectory", "getdirectorytree", "listpath",
+        "viewfolder", "findfilesbyname", "filetree",
+    ]),
+    ("plan", &[
+        "plan", "updateplan", "todowrite", "writetodos", "updatetodolist", "settodolist",
+        "managetodolist", "todolist", "createplan", "updatetodos", "todo", "writetodo",
+        "tasktracker", "setplan",
+    ]),
+    ("ask", &[
+        "ask", "askuser", "askuserquestion", "askfollowupquestion", "askquestion", "askquestions",
+        "askhuman", "requestuserinput", "clarify", "userinput",
+    ]),
+    (ANSWER, &[
+        "attemptcompletion", "finish", "finalanswer", "taskdone", "taskcomplete", "taskcompleted",
+        "completetask", "submitanswer", "submitfinalanswer", "finishtask", "done", "markcomplete",
+    ]),
+    (THOUGHT, &[
+        "think", "thinking", "thought", "sequentialthinking", "reflect", "thinktool", "scratchpad",
+        "reasoning",
+    ]),
 ];
 
 /// What servers and models put before the name of a tool.
@@ -81,6 +156,48 @@ pub fn tool_name(called: &str) -> String {
     match name.split_once('_') {
         Some((family, rest)) if FAMILIES.contains(&family) => format!("{family}.{rest}"),
         _ => name.to_owned(),
+    }
+}
+
+/// Whether this is a name of a tool, ours or another agent's.
+pub(super) fn is_alias(called: &str) -> bool {
+    let tool = tool_name(called);
+    OTHERS.iter().any(|(known, _)| *known == tool)
+}
+
+/// Whether a tool is understood though no tool of this name runs.
+pub fn is_translated(tool: &str) -> bool {
+    [LINE, INPUT, READ_MANY, DELETE, MOVE, MAKE_FOLDER, ANSWER, THOUGHT].contains(&tool)
+}
+
+/// Whether a call is nothing but a thought.
+pub fn is_thought(called: &str) -> bool {
+    tool_name(called) == THOUGHT
+}
+
+/// The text of a call that ends the work with an answer.
+pub fn call_answer(call: &ToolCall) -> Option<String> {
+    const TEXTS: [&str; 9] = [
+        "result",
+        "answer",
+        "message",
+        "summary",
+        "final_answer",
+        "text",
+        "response",
+        "output",
+        "content",
+    ];
+    if tool_name(&call.name) != ANSWER {
+        return None;
+    }
+    match serde_json::from_str(&call.arguments).ok()? {
+        Value::String(text) => Some(text),
+        Value::Object(fields) => {
+            let text = TEXTS.iter().find_map(|name| fields.get(*name)?.as_str());
+            Some(text.unwrap_or_default().to_owned())
+        }
+        _ => None,
     }
 }
 
@@ -150,6 +267,18 @@ mod tests {
             ("config_json_patch", "config.json_patch"),
             ("job.read", "job.read"),
             ("browser_open", "browser_open"),
+            ("list_dir", "file.list"),
+            ("read_many_files", READ_MANY),
+            ("write_stdin", INPUT),
+            ("deleteFile", DELETE),
+            ("rename_file", MOVE),
+            ("create_directory", MAKE_FOLDER),
+            ("attempt_completion", ANSWER),
+            ("sequential_thinking", THOUGHT),
+            ("update_plan", "plan"),
+            ("manage_todo_list", "plan"),
+            ("get_terminal_output", "job.read"),
+            ("KillShell", "job.stop"),
         ] {
             assert_eq!(tool_name(called), tool, "{called}");
         }

@@ -23,10 +23,24 @@ pub enum IndentShift {
     Each(Vec<(String, String)>),
 }
 
-/// The blanks and tabs before a line.
+/// The blanks and tabs before a line, hard spaces too.
 pub fn indent_of(line: &str) -> &str {
-    let content = line.trim_start_matches([' ', '\t']);
+    let content = line.trim_start_matches([' ', '\t', HARD_SPACE]);
     line.get(..line.len() - content.len()).unwrap_or_default()
+}
+
+const HARD_SPACE: char = '\u{a0}';
+
+/// A text whose lines are indented by plain blanks where it has hard spaces; `None`: it has none.
+pub fn with_plain_indent(text: &str) -> Option<String> {
+    let is_odd = |line: &str| indent_of(line).contains(HARD_SPACE);
+    text.lines().any(is_odd).then(|| {
+        let plain = |line: &str| {
+            let (indent, content) = line.split_at(indent_of(line).len());
+            indent.replace(HARD_SPACE, " ") + content
+        };
+        text.split_inclusive('\n').map(plain).collect()
+    })
 }
 
 impl IndentShift {

@@ -13,6 +13,12 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | \b(?:rest|remainder)\ of\ (?:the\ |this\ |your\ )?(?:\w+\ )?(?:file|code|class|function|method|module|component|implementation|content|script|document)\b
         | ^(?:the\ )?(?:existing|remaining|original|previous)\ (?:code|content|implementation|methods?|functions?|lines)(?:\ (?:here|unchanged|continues?|remains?.*|stays?.*|goes\ here|follows|above|below))*$
         | ^(?:\w+\ )?(?:is\ |are\ |remains?\ |stays?\ )?unchanged$
+        | ^(?:keep|leave|retain|preserve|use|include)\ (?:all\ |the\ |your\ |this\ )*(?:existing|original|remaining|rest|current|previous|same|other|above)\ (?:of\ the\ |of\ your\ )?(?:code|content|implementation|logic|methods?|functions?|lines|imports?|body|file|class|definitions?|fields|tests?)(?:\ (?:here|as\ (?:is|before|it\ (?:is|was))|unchanged|intact|the\ same|in\ place|untouched|below|above))*$
+        | ^(?:your|the|all)?\ ?(?:existing|original|remaining|previous|other)\ (?:code|implementation|logic|methods?|functions?|imports?|tests?|classes|body)\ (?:goes\ )?(?:here|unchanged|as\ (?:is|before)|above|below|omitted.*|continues?)$
+        | ^(?:code\ |implementation\ |content\ )?(?:is\ |remains?\ )?(?:omitted|elided|truncated|snipped)(?:\ for\ (?:brevity|clarity))?$
+        | ^(?:no\ changes?|nothing\ changes)\ (?:here|below|above|needed|to\ .*|in\ .*)$
+        | ^(?:code|implementation|logic)\ (?:stays|remains)\ (?:the\ same|as\ (?:is|before)|unchanged)$
+        | ^snip$
         | ^(?:same|unchanged)\ as\ (?:before|above|original|previously).*$
         | (?:其余|剩余|其他|原有|现有|以下|后续).*(?:代码|内容|部分|方法|函数).*(?:不变|省略|保持|相同|\.{3}|…)
         | (?:代码|内容|部分|其余).*(?:不变|省略)$",
@@ -33,9 +39,7 @@ pub fn find<'a>(old: &str, new: &'a str) -> Option<&'a str> {
 fn is_placeholder(line: &str, shrinks: bool) -> bool {
     let dots = |text: &str| !text.is_empty() && text.trim_matches(['.', '…']).is_empty();
     let Some(rest) = MARKS.iter().find_map(|mark| line.strip_prefix(mark)) else {
-        let inner = line.trim_matches(['[', ']', '(', ')', '<', '>']);
-        return ["... ", "… "].iter().any(|dots| inner.starts_with(dots))
-            && WORDS.as_ref().is_some_and(|words| words.is_match(line));
+        return is_bare_placeholder(line);
     };
     let words = rest.trim_matches(|c: char| c.is_whitespace() || "/*#-<>!{}()[]:;%\"".contains(c));
     let count = words.chars().count();
@@ -47,6 +51,21 @@ fn is_placeholder(line: &str, shrinks: bool) -> bool {
         && WORDS.as_ref().is_some_and(|known| {
             known.is_match(words.trim_end_matches('.')) || known.is_match(words)
         })
+}
+
+/// A line without a mark of a comment: between dots or brackets, or nothing but an order to keep
+/// what is there.
+fn is_bare_placeholder(line: &str) -> bool {
+    let is_known = |text: &str| WORDS.as_ref().is_some_and(|words| words.is_match(text));
+    let inner = line.trim_matches(['[', ']', '(', ')', '<', '>', '{', '}']).trim();
+    let words = inner.trim_matches(['.', '…']).trim();
+    let (begins, ends) = (inner.starts_with(['.', '…']), inner.ends_with(['.', '…']));
+    let is_between = begins && (ends || inner.starts_with("... ") || inner.starts_with("… "));
+    let is_bracketed = inner.len() < line.len() && words.contains(' ');
+    let orders = ["keep", "leave", "retain", "preserve"];
+    let first = words.split(' ').next().unwrap_or_default().to_lowercase();
+    is_between && is_known(line)
+        || (is_bracketed || orders.contains(&first.as_str())) && is_known(words)
 }
 
 #[cfg(test)]
@@ -70,6 +89,19 @@ mod tests {
             "... rest of the code ...",
             "# 其余代码保持不变",
             "// ...",
+            "…existing code…",
+            "...existing code...",
+            "[... existing code ...]",
+            "[rest of the file unchanged]",
+            "// Keep the existing implementation",
+            "Keep the existing implementation",
+            "# keep all existing imports as is",
+            "// Leave the rest of the class unchanged",
+            "# your existing code here",
+            "// code omitted for brevity",
+            "/* snip */",
+            "// no changes below",
+            "// Implementation remains the same",
         ] {
             assert_eq!(find(old, &format!("a\n{line}\n")), Some(line.trim()), "{line}");
         }
@@ -90,6 +122,14 @@ mod tests {
             "x = [...rest, other]",
             "...props.other,",
             "/// Returns the remaining bytes.",
+            "keep_existing(implementation);",
+            "// Keep the existing connection open",
+            "// no changes are lost here",
+            "(rest)",
+            "<Unchanged />",
+            "[existing]",
+            "yield ...",
+            "leave = True",
         ] {
             assert_eq!(find(old, &format!("a\n{line}\n")), None, "{line}");
         }

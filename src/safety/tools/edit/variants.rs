@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::indent::with_plain_indent;
 use super::slip::Slip;
 
 /// An edit as it may have been meant.
@@ -21,6 +22,7 @@ type Reading = fn(&str, &str) -> Option<(String, String)>;
 
 #[rustfmt::skip]
 const READINGS: &[(Slip, Reading)] = &[
+    (Slip::Blanks,      with_plain_indents),
     (Slip::Fence,       without_fence),
     (Slip::Numbers,     without_numbers),
     (Slip::Marks,       without_marks),
@@ -51,19 +53,27 @@ pub fn variants(old: &str, new: &str) -> Vec<Variant> {
     all
 }
 
+fn with_plain_indents(old: &str, new: &str) -> Option<(String, String)> {
+    let old = with_plain_indent(old)?;
+    Some((old, with_plain_indent(new).unwrap_or_else(|| new.to_owned())))
+}
+
 fn without_fence(old: &str, new: &str) -> Option<(String, String)> {
     let old = unfence(old)?;
     Some((old.to_owned(), unfence(new).unwrap_or(new).to_owned()))
 }
 
+const FENCES: [&str; 2] = ["```", "~~~"];
+
 /// The text inside a fence that is around all of it, with its last line's end.
 pub fn unfence(text: &str) -> Option<&str> {
-    let inside = text.trim_matches('\n').strip_prefix("```")?;
-    let (language, inside) = inside.split_once('\n')?;
-    let inside = inside.trim_end().strip_suffix("```")?;
+    let text = text.trim_matches('\n');
+    let fence = FENCES.iter().find(|fence| text.starts_with(**fence))?;
+    let (language, inside) = text.strip_prefix(fence)?.split_once('\n')?;
+    let inside = inside.trim_end().strip_suffix(fence)?;
     let is_whole = (inside.is_empty() || inside.ends_with('\n'))
-        && !language.contains(['`', ' '])
-        && !inside.lines().any(|line| line.starts_with("```"));
+        && !language.contains(['`', '~', ' '])
+        && !inside.lines().any(|line| line.starts_with(fence));
     is_whole.then_some(inside)
 }
 
@@ -228,6 +238,8 @@ mod tests {
     #[test]
     fn a_fence_is_one_only_around_all_of_a_text() {
         assert_eq!(unfence("```rust\nlet a;\n```\n"), Some("let a;\n"));
+        assert_eq!(unfence("~~~\nlet a;\n```\n~~~"), Some("let a;\n```\n"));
+        assert_eq!(unfence("```\na\n~~~"), None);
         assert_eq!(unfence("```\na\n```\nb\n```\nc\n```"), None);
         assert_eq!(unfence("let a;"), None);
     }

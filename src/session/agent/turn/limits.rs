@@ -100,7 +100,8 @@ impl TurnLimits {
         }
         self.steps += 1;
         let Observation { step, stdout, stderr, exit_code, outcome, risk, .. } = seen;
-        let work = serde_json::to_string(&(&step.work, &step.cwd)).unwrap_or_default();
+        let time = step.requires.timeout_s;
+        let work = serde_json::to_string(&(&step.work, &step.cwd, time)).unwrap_or_default();
         let output = (without_durations(stdout), without_durations(stderr));
         let result = (exit_code, outcome.name(), &risk.rule, output);
         let hash = self.hasher.hash_one((work, result));

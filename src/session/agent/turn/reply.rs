@@ -7,8 +7,9 @@ use super::transcript::{CalledStep, OpenCall};
 use super::{Batch, PausedBefore, Turn, TurnAction, transcript};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, agent as words, protocol};
 use avocet_core::protocol::reply::{
-    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall,
-    object_arguments, object_input, read, read_call, text_calls, tool_name, wire_name,
+    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, TextCall, TextCalls,
+    call_answer, is_thought, is_translated, object_arguments, object_input, read, read_call,
+    text_calls, tool_name, wire_name,
 };
 use avocet_core::protocol::{
     ContentBlock, Dialect, Event, ModelMessage, Notice, Outcome, Requires, Step, StepAction,
@@ -27,6 +28,7 @@ impl Turn {
         context: PolicyContext<'_>,
     ) -> TurnAction {
         self.usage = self.usage.plus(reply.usage);
+        let reply = with_answer_as_text(reply);
         let has_calls = reply.calls().next().is_some();
         match (reply.cut, self.transcript.dialect()) {
             (None, _) if has_calls => self.handle_calls(reply, context),
@@ -43,15 +45,21 @@ impl Turn {
         reply.blocks.iter_mut().for_each(mend_arguments);
         let (mut calls, mut todo, mut first_fault) = (Vec::new(), VecDeque::new(), None);
         for (index, call) in reply.calls().enumerate() {
+            if is_thought(&call.name) {
+                self.limits.record_fault(call);
+                let (id, name) = (call.id.clone(), wire_name(&call.name));
+                calls.push(OpenCall { id, name, becomes: CalledStep::Thought });
+                continue;
+            }
             let read = if index < MOST_COMMANDS {
                 read_call(call)
             } else {
                 Err(protocol::TOO_MANY.with("count", index + 1).with("most", MOST_COMMANDS))
             };
             let becomes = match read {
-                Ok(NativeStep { work, cwd, background }) => {
+                Ok(NativeStep { work, cwd, requires }) => {
                     let confirm = has_lost || !is_own_dialect;
-                    let requires = Requires { confirm, background, ..Requires::default() };
+                    let requires = Requires { confirm, ..requires };
                     let id = self.take_step_id();
                     todo.push_back(Step { id: id.clone(), work, requires, cwd });
                     CalledStep::Step(id)
@@ -112,7 +120,12 @@ impl Turn {
         if reply.cut.is_none()
             && let Some(calls) = self.calls_in_text(&text)
         {
-            return self.handle_calls(ModelReply { blocks: calls, ..reply }, context);
+            let reply = with_answer_as_text(ModelReply { blocks: calls, ..reply });
+            return if reply.calls().next().is_some() {
+                self.handle_calls(reply, context)
+            } else {
+                self.handle_prose(reply, context)
+            };
         }
         if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
             // Steps with words after them are an example.
@@ -146,10 +159,12 @@ impl Turn {
     /// Calls of tools that the model wrote into its text, as blocks: the history keeps the form of
     /// its dialect.
     fn calls_in_text(&self, text: &str) -> Option<Vec<ContentBlock>> {
-        let (words, calls) = text_calls(text)?;
-        let is_tool = |call: &TextCall| safety::tools::is_known(&tool_name(&call.name));
-        let written = text.trim().get(words.len()..)?;
-        if !calls.iter().all(is_tool) || self.transcript.has_given(written) {
+        let TextCalls { words, calls, written } = text_calls(text)?;
+        let is_tool = |call: &TextCall| {
+            let name = tool_name(&call.name);
+            safety::tools::is_known(&name) || is_translated(&name)
+        };
+        if !calls.iter().all(is_tool) || self.transcript.has_given(&written) {
             return None;
         }
         let words = Some(words).filter(|words| !words.is_empty()).map(ContentBlock::text);
@@ -384,6 +399,18 @@ impl Turn {
             self.emit(Event::Notice(Notice::warning(say)));
         }
     }
+}
+
+/// A reply whose one call is its answer, as some agents end their work.
+fn with_answer_as_text(reply: ModelReply) -> ModelReply {
+    let sole_answer =
+        |mut calls: Vec<&ToolCall>| calls.pop().filter(|_| calls.is_empty()).and_then(call_answer);
+    let Some(answer) = sole_answer(reply.calls().collect()) else { return reply };
+    let text = reply.text();
+    let parts = [text.trim(), answer.trim()].into_iter().filter(|part| !part.is_empty());
+    let mut parts: Vec<&str> = parts.collect();
+    parts.dedup();
+    ModelReply { blocks: vec![ContentBlock::text(parts.join("\n\n"))], ..reply }
 }
 
 /// Wraps a bare value in the object of arguments that the tool expects.

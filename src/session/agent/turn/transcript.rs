@@ -16,6 +16,7 @@ use avocet_core::protocol::{
     streaming,
 };
 use avocet_safety::{Assessment, PolicyContext};
+use avocet_tools::parse;
 
 /// How much of an invalid reply is sent back with its error, in bytes.
 const FAULTY: usize = 2_000;
@@ -29,6 +30,8 @@ pub struct TurnMessages {
     before_repair: Option<usize>,
     /// The calls of the last reply, which need a result each.
     open_calls: Vec<OpenCall>,
+    /// The model was told how to do without a shell.
+    knows_exec: bool,
     index: TurnIndex,
 }
 
@@ -48,6 +51,8 @@ pub enum CalledStep {
     Step(String),
     /// Nothing: its arguments are wrong. What the model reads of that.
     Fault(String),
+    /// A thought: there is nothing to run.
+    Thought,
 }
 
 impl TurnMessages {
@@ -63,6 +68,7 @@ impl TurnMessages {
             record: kept,
             before_repair: None,
             open_calls: Vec::new(),
+            knows_exec: false,
             index: TurnIndex::default(),
         }
     }
@@ -210,6 +216,9 @@ impl TurnMessages {
         let images = seen.iter().flat_map(|seen| &seen.images).cloned().map(ContentBlock::Image);
         if is_native {
             let (own, mut blocks) = results_message(calls, seen);
+            if !self.knows_exec {
+                self.knows_exec = add_exec_form(&own, seen, &mut blocks);
+            }
             blocks.extend(images);
             for (block, id) in own {
                 let block = if self.dialect == Dialect::Tools { block } else { 0 };
@@ -311,6 +320,7 @@ fn results_message(
     for OpenCall { id, name, becomes } in calls {
         let (content, is_error) = match &becomes {
             CalledStep::Fault(fault) => (fault.clone(), true),
+            CalledStep::Thought => ("(noted)".to_owned(), false),
             CalledStep::Step(step) => {
                 own.push((blocks.len(), step.clone()));
                 match seen.iter().find(|seen| seen.step.id == *step) {
@@ -329,6 +339,36 @@ fn results_message(
         }
     }
     (own, blocks)
+}
+
+/// Says once how a line would have been a call of `exec`; false where none could have been.
+fn add_exec_form(
+    own: &[(usize, String)],
+    seen: &[Observation],
+    blocks: &mut [ContentBlock],
+) -> bool {
+    for (block, id) in own {
+        let form = seen.iter().find(|seen| seen.step.id == *id).and_then(exec_form);
+        let (Some(form), Some(ContentBlock::ToolResult(result))) = (form, blocks.get_mut(*block))
+        else {
+            continue;
+        };
+        // Where a shell is offered, it may be used.
+        if result.name != "shell" {
+            result.content.push_str(&format!("\n[Without a shell: exec {form}]"));
+            return true;
+        }
+    }
+    false
+}
+
+/// The arguments of `exec` that do the same as a line of one plain command.
+fn exec_form(seen: &Observation) -> Option<Value> {
+    let StepAction::Exec { program, args } = &seen.step.work else { return None };
+    let line = parse::shell_line(program, args)?;
+    let is_plain = seen.outcome == Outcome::Ran && !line.contains("&&");
+    let command = parse::split_simple_command(line).filter(|_| is_plain)?;
+    Some(json!({ "program": command.program, "args": command.args }))
 }
 
 /// The readable part of an answer that is not acted on: the message of a reply, or prose. Raw JSON

@@ -334,6 +334,15 @@ fn calls_as_text(program: &str) -> Vec<(&'static str, String)> {
             format!("```tool_code\nprint(exec(program='{program}', args=[\"-l\"]))\n```"),
         ),
         ("fenced JSON", format!("```json\n{json}\n```")),
+        ("ReAct", format!("Thought: I look.\nAction: exec\nAction Input: {input}")),
+        ("functools", format!("functools[{json}]")),
+        (
+            "FunctionGemma",
+            format!(
+                "<start_function_call>call:exec{{program:<escape>{program}<escape>,args:[<escape>-l<escape>]}}<end_function_call>"
+            ),
+        ),
+        ("Cline", format!("<execute_command>\n<command>{line}</command>\n</execute_command>")),
         ("the JSON protocol", cmd(&[&line])),
         ("the JSON protocol, fenced", format!("```json\n{}\n```", cmd(&[&line]))),
     ]
@@ -344,15 +353,74 @@ fn a_harmless_call_in_each_way_to_write_it_as_text_runs_and_another_one_asks() {
     for ((form, text), (_, risky)) in calls_as_text("ls").into_iter().zip(calls_as_text("make")) {
         let mut bench = native();
         let action = bench.says(&text);
-        assert_eq!(line(&action), "run ls -l", "{form}");
+        let runs = ["run ls -l", "run bash -lc 'ls -l'"];
+        assert!(runs.contains(&line(&action).as_str()), "{form}: {}", line(&action));
         assert_eq!(line(&bench.exits(action, 0)), "call", "{form}");
         let action = native().says(&risky);
-        assert!(line(&action).starts_with("ask 1/1 L1 make -l"), "{form}: {}", line(&action));
+        assert!(line(&action).starts_with("ask 1/1 L1 "), "{form}: {}", line(&action));
     }
     let two = "<tool_call>{\"name\":\"exec\",\"arguments\":{\"program\":\"ls\"}}</tool_call>";
     let mut bench = native();
     let action = bench.says(&format!("{two}\n{two}"));
     assert_eq!(line(&bench.exits(action, 0)), "run ls");
+}
+
+#[test]
+fn a_model_that_goes_on_after_its_call_has_made_it() {
+    let json = r#"{"name":"exec","arguments":{"program":"ls"}}"#;
+    for text in [
+        format!("<tool_call>{json}</tool_call>\nI will wait for the result."),
+        format!("<tool_call>{json}</tool_call>\n<tool_response>a.txt</tool_response>\nOne file."),
+        format!("```json\n{json}\n```\nThis will list the files."),
+        "Action: exec\nAction Input: {\"program\":\"ls\"}\nObservation: a.txt\nThought: done"
+            .into(),
+    ] {
+        assert_eq!(line(&native().says(&text)), "run ls", "{text}");
+    }
+}
+
+#[test]
+fn an_answer_as_a_call_ends_the_turn_and_a_thought_as_a_call_goes_on() {
+    for (name, arguments) in [
+        ("attempt_completion", r#"{"result":"All done."}"#),
+        ("finish", r#"{"message":"All done."}"#),
+        ("final_answer", r#""All done.""#),
+    ] {
+        let mut bench = native();
+        let blocks = vec![ContentBlock::text("So:"), call("a", name, arguments)];
+        assert_eq!(line(&replies(&mut bench, blocks)), "end Done", "{name}");
+        assert_eq!(bench.replied()[0].message, "So:\n\nAll done.");
+    }
+    let mut bench = native();
+    let text = "<attempt_completion>\n<result>\nAll done.\n</result>\n</attempt_completion>";
+    assert_eq!(line(&bench.says(text)), "end Done");
+    assert_eq!(bench.replied()[0].message, "All done.");
+    let mut bench = native();
+    let thought = call("a", "think", r#"{"thought":"hm"}"#);
+    let action = replies(&mut bench, vec![thought.clone(), exec("b", "ls", &[])]);
+    assert_eq!(line(&action), "run ls");
+    bench.exits(action, 0);
+    assert_eq!(results(&bench)[0], result("a", "(noted)", false));
+    let alone = (0..12).map(|_| line(&replies(&mut bench, vec![thought.clone()])));
+    let ends: Vec<String> = alone.take_while(|line| line == "call").collect();
+    assert!(ends.len() < 5, "a model that only thinks is stopped");
+}
+
+#[test]
+fn the_first_line_that_needs_no_shell_is_answered_with_the_call_that_does_the_same() {
+    let mut bench = native();
+    let run = |bench: &mut Bench, name: &str, command: &str| {
+        let action =
+            replies(bench, vec![call("a", name, &json!({ "command": command }).to_string())]);
+        bench.exits(action, 0);
+        results(bench)[0].1.clone()
+    };
+    assert_eq!(run(&mut bench, "bash", "ls | wc -l"), "(no output)");
+    let form =
+        "(no output)\n[Without a shell: exec {\"program\":\"ls\",\"args\":[\"-l\",\"src\"]}]";
+    assert_eq!(run(&mut bench, "bash", "ls -l src"), form);
+    assert_eq!(run(&mut bench, "bash", "ls -l tests"), "(no output)");
+    assert_eq!(run(&mut native(), "shell", "ls -l src"), "(no output)", "a shell may be offered");
 }
 
 #[test]
