@@ -149,12 +149,14 @@ fn judge_variable(
     }
 }
 
-/// Whether a variable changes only language and colours. The source of languages and time
+/// Whether a variable changes only language and colours, or lets what is printed stay as it is. The
+/// source of languages and time
 /// zones may be given as a path, which is not a name of one.
 pub fn is_harmless_variable(name: &str, value: &str) -> bool {
     let path = value.starts_with([':', '~', '.', '$']) || value.contains('/');
     (HARMLESS.contains(&name) || name.starts_with("LC_")) && !path
         || name == "TZ" && is_time_zone(value)
+        || ["PAGER", "GIT_PAGER"].contains(&name) && value == "cat"
 }
 
 /// `Europe/Berlin`: a name the system has for a time zone.

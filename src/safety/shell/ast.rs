@@ -24,6 +24,9 @@ pub struct Script {
     /// The same of its `case … in` and of the patterns of branches.
     pub cases: Vec<CaseHead>,
     pub patterns: Vec<CasePatterns>,
+    /// The same of its `((…))` that are commands, and of the functions it defines in braces.
+    pub sums: Vec<Sum>,
+    pub bodies: Vec<FunctionBody>,
     /// How many commands were begun.
     pub(super) begun: usize,
 }
@@ -68,7 +71,7 @@ pub enum InputText {
     /// A here-document of which nothing expands.
     Lines(String),
     /// One of which something does.
-    Expanding(String),
+    Expanding(ShellWord),
 }
 
 /// What a command follows.
@@ -106,6 +109,23 @@ pub struct CaseHead {
 pub struct CasePatterns {
     pub words: Vec<ShellWord>,
     /// Where they begin and end in the text that was read, in characters.
+    pub span: (usize, usize),
+}
+
+/// What is between `((` and `))`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sum {
+    pub text: String,
+    /// Where it begins and ends in the text that was read, in characters.
+    pub span: (usize, usize),
+}
+
+/// `NAME() { TEXT }`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FunctionBody {
+    pub name: String,
+    pub text: String,
+    /// Where it begins and ends in the text that was read, in characters.
     pub span: (usize, usize),
 }
 
@@ -196,19 +216,28 @@ impl ShellWord {
         written.filter(|written| written.starts_with("$(") && !written.starts_with("$(("))
     }
 
-    /// Whether it is a sum, which the shell works out.
-    pub fn has_sum(&self) -> bool {
-        self.variables.iter().any(|variable| variable.written.starts_with("$(("))
-    }
-
     /// Whether it shows the status of the command before.
     pub fn shows_status(&self) -> bool {
-        self.variables.iter().any(|variable| ["$?", "${?}"].contains(&variable.written.as_str()))
+        let shows = |written: &str| {
+            ["$?", "${?}"].contains(&written) || written.starts_with("${PIPESTATUS")
+        };
+        self.variables.iter().any(|variable| shows(&variable.written))
     }
 
     /// Whether it is exactly this word of the shell's grammar.
     pub fn is_keyword(&self, keyword: &str) -> bool {
         self.text == keyword && !self.has(Trait::Quoted) && !self.needs_expansion()
+    }
+}
+
+impl Simple {
+    /// The words that the shell expands behind the name, with the text that the line feeds to it.
+    pub fn expanded(&self) -> impl Iterator<Item = &ShellWord> {
+        let input = self.input.iter().filter_map(|input| match input {
+            InputText::Word(word) | InputText::Expanding(word) => Some(word),
+            InputText::Lines(_) => None,
+        });
+        self.words.iter().skip(1).chain(input)
     }
 }
 

@@ -71,7 +71,8 @@ impl LineJudge<'_, '_> {
 
     /// `[[ … ]]` only looks at files, as `test` does.
     fn judge_test(&self, rest: &[ShellWord], findings: &mut Findings) {
-        let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
+        let words = rest.iter().filter(|word| !word.is_keyword("=~"));
+        let args: Vec<String> = words.map(|word| word.text.clone()).collect();
         let kept = findings.program_count();
         self.judge_program("test", &args, self.depth, findings);
         findings.truncate_programs(kept);

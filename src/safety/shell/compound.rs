@@ -1,7 +1,7 @@
 //! Parses the compound forms of the language: conditions, loops, branches, functions.
 
 use super::super::warning::Warning;
-use super::ast::{CaseHead, CasePatterns, ForLoop, ShellWord};
+use super::ast::{CaseHead, CasePatterns, ForLoop, FunctionBody, ShellWord};
 use super::parser::{CompoundForm, OpenCommand, Preceding, ShellParser};
 use avocet_core::i18n::safety as words;
 
@@ -20,13 +20,13 @@ impl ShellParser<'_> {
         false
     }
 
-    pub(super) fn begin_function(&mut self, name: String, open: &mut OpenCommand) {
+    pub(super) fn begin_function(&mut self, name: String, start: usize, open: &mut OpenCommand) {
         self.script.add_form(Warning::Function);
         self.script.functions.push(name.clone());
         open.reset();
         self.skip_blank_lines();
         self.defining.push(name);
-        self.bodiless = true;
+        self.bodiless = Some(start);
     }
 
     /// A word of the grammar at the place of a command; false when it is not one.
@@ -45,10 +45,11 @@ impl ShellParser<'_> {
             "for" | "select" => self.read_for(text, open),
             "case" => self.case(open),
             "function" => {
+                let start = self.at.saturating_sub(text.len());
                 self.skip_blanks();
                 let name = self.word().word.text;
                 self.take_empty_parens();
-                self.begin_function(name, open);
+                self.begin_function(name, start, open);
             }
             "then" | "elif" | "else" => self.expect_form(CompoundForm::If, open),
             "do" => self.expect_form(CompoundForm::Loop, open),
@@ -71,7 +72,7 @@ impl ShellParser<'_> {
     /// How many functions are being defined around the form that begins here, which may
     /// be the body of one more.
     pub(super) fn enclosing_functions(&mut self) -> usize {
-        let own = usize::from(std::mem::take(&mut self.bodiless));
+        let own = usize::from(self.bodiless.take().is_some());
         self.defining.len().saturating_sub(own)
     }
 
@@ -85,6 +86,14 @@ impl ShellParser<'_> {
         self.expect_form(form, open);
         open.before = Preceding::Form;
         if let Some(frame) = open.frames.pop() {
+            let name = self.defining.get(frame.defining).filter(|_| self.substitutions == 0);
+            if let (Some((start, begin)), Some(name)) = (frame.definition, name)
+                && form == CompoundForm::Brace
+            {
+                let text = self.slice(begin, self.at.saturating_sub(1));
+                let span = (start, self.at);
+                self.script.bodies.push(FunctionBody { name: name.clone(), text, span });
+            }
             self.defining.truncate(frame.defining);
         }
     }
@@ -206,7 +215,8 @@ impl ShellParser<'_> {
         loop {
             self.skip_blank_lines();
             let start = self.at;
-            let word = self.pattern_word().word;
+            let is_matched = open.simple.words.last().is_some_and(|word| word.is_keyword("=~"));
+            let word = if is_matched { self.expression() } else { self.pattern_word().word };
             if word.is_keyword("]]") {
                 return;
             } else if self.at > start {
@@ -220,6 +230,26 @@ impl ShellParser<'_> {
                 self.at += 1;
             }
         }
+    }
+
+    /// A regular expression as it is written: up to a blank outside of its parentheses.
+    fn expression(&mut self) -> ShellWord {
+        let start = self.at;
+        let mut scrap = self.pattern_word();
+        while scrap.word.variables.is_empty() {
+            let open = self.slice(start, self.at);
+            let is_open = open.matches('(').count() > open.matches(')').count();
+            match self.peek() {
+                Some('(' | ')' | '|') => self.at += 1,
+                Some(' ' | '<' | '>' | '&' | ';') if is_open => self.at += 1,
+                _ => break,
+            }
+            let more = self.pattern_word();
+            scrap.word.variables.extend(more.word.variables);
+            more.word.traits.iter().for_each(|one| scrap.word.add_trait(*one));
+        }
+        let text = self.slice(start, self.at);
+        ShellWord { plain: text.clone(), text, span: (start, self.at), ..scrap.word }
     }
 }
 

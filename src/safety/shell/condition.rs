@@ -3,36 +3,46 @@
 
 use super::ast::{ShellWord, Trait};
 use super::expand::{Expander, KnownWord};
+use super::runner::ABOUT_FILES;
+use super::unknown::Demand;
 use avocet_core::text::quote_literal;
 
-const ABOUT_ONE: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-n", "-z"];
+const ABOUT_TEXT: &[&str] = &["-n", "-z"];
 const TEXTS: &[&str] = &["=", "==", "!="];
 const NUMBERS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
-/// The words of a `test` that asks the same, and the condition as the shell is given it.
-pub fn read_condition(
-    words: &[ShellWord],
-    expander: Expander<'_>,
-) -> Option<(Vec<String>, String)> {
-    let mut asked = Vec::new();
-    let mut shown = "[[".to_owned();
+/// A condition that is known.
+#[derive(Default)]
+pub struct Condition {
+    /// The words of a `test` that asks the same.
+    pub asked: Vec<String>,
+    /// As the shell is given it.
+    pub shown: String,
+    /// What the shell makes sure of before.
+    pub tests: Vec<String>,
+}
+
+pub fn read_condition(words: &[ShellWord], expander: Expander<'_>) -> Option<Condition> {
+    let mut whole = Condition { shown: "[[".to_owned(), ..Condition::default() };
     for part in words.split_inclusive(is_joint) {
         let (joint, question) = match part.split_last() {
             Some((last, question)) if is_joint(last) => (format!(" {}", last.text), question),
             Some(_) | None => (String::new(), part),
         };
-        let (args, text) = read_question(question, expander)?;
-        asked.extend(args);
-        shown += &format!(" {text}{joint}");
+        let Condition { asked, shown, tests } = read_question(question, expander)?;
+        whole.asked.extend(asked);
+        whole.tests.extend(tests);
+        whole.shown += &format!(" {shown}{joint}");
     }
-    Some((asked, shown + " ]]"))
+    whole.shown += " ]]";
+    Some(whole)
 }
 
 fn is_joint(word: &ShellWord) -> bool {
     word.is_keyword("&&") || word.is_keyword("||")
 }
 
-fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<(Vec<String>, String)> {
+fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<Condition> {
     let (denial, words) = match words.split_first() {
         Some((first, rest)) if first.is_keyword("!") => ("! ", rest),
         Some(_) | None => ("", words),
@@ -41,14 +51,23 @@ fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<(Vec<Str
         !word.has(Trait::Quoted) && signs.contains(&word.text.as_str())
     };
     match words {
-        [sign, word] if is_sign(sign, ABOUT_ONE) => {
+        [word] => {
             let known = expander.fill_unsplit(word)?;
-            // A file of a name that is not known.
-            if known.is_unknown() && !["-n", "-z"].contains(&sign.text.as_str()) {
-                return None;
-            }
+            let shown = format!("{denial}-n {}", known.quoted());
+            Some(Condition { asked: vec!["-n".to_owned(), known.text], shown, tests: Vec::new() })
+        }
+        [sign, word] if is_sign(sign, ABOUT_FILES) || is_sign(sign, ABOUT_TEXT) => {
+            let known = expander.fill_unsplit(word)?;
+            let is_file = known.is_unknown() && is_sign(sign, ABOUT_FILES);
+            let tests = is_file.then(|| Demand::Name.test(&known.quoted())).into_iter().collect();
             let shown = format!("{denial}{} {}", sign.text, known.quoted());
-            Some((vec![sign.text.clone(), known.text], shown))
+            Some(Condition { asked: vec![sign.text.clone(), known.text], shown, tests })
+        }
+        [left, sign, expression] if is_sign(sign, &["=~"]) => {
+            let one = expander.fill_unsplit(left)?;
+            let shown = format!("{denial}{} =~ {}", one.quoted(), written_expression(expression)?);
+            let asked = vec![one.text, "=".to_owned(), expression.text.clone()];
+            Some(Condition { asked, shown, tests: Vec::new() })
         }
         [left, sign, right] => {
             let one = expander.fill_unsplit(left)?;
@@ -63,11 +82,22 @@ fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<(Vec<Str
                 return None;
             }
             let shown = format!("{denial}{} {} {}", one.quoted(), sign.text, other.quoted());
-            let asked = if is_text { "=" } else { &sign.text };
-            Some((vec![one.text, asked.to_owned(), other.text], shown))
+            let sign = if is_text { "=" } else { &sign.text };
+            let asked = vec![one.text, sign.to_owned(), other.text];
+            Some(Condition { asked, shown, tests: Vec::new() })
         }
         _ => None,
     }
+}
+
+/// A regular expression of which the shell expands nothing, as it is given it.
+fn written_expression(word: &ShellWord) -> Option<&str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "^$.*+?()[]|{}-_/,:=@%\\".contains(c);
+    let is_written = word.text.chars().all(is_plain)
+        && word.variables.is_empty()
+        // A `$` is an end.
+        && word.text.split('$').skip(1).all(|rest| rest.is_empty() || rest.starts_with([')', '|']));
+    (is_written && !word.text.is_empty()).then_some(&word.text)
 }
 
 /// Anything else would be evaluated.

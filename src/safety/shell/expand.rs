@@ -21,7 +21,7 @@ pub struct KnownWord {
 }
 
 impl KnownWord {
-    fn literal(text: impl Into<String>) -> KnownWord {
+    pub fn literal(text: impl Into<String>) -> KnownWord {
         KnownWord { text: text.into(), shown: None }
     }
 
@@ -86,6 +86,12 @@ impl KnownWord {
         names.map(|(name, _)| format!("\"${{avocet_{name}}}\"")).collect()
     }
 
+    /// The names of the variables of the line in it.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let shown = self.shown.iter().flat_map(|shown| shown.split("${avocet_").skip(1));
+        shown.filter_map(|part| part.split(['}', '%', '#', ':']).next())
+    }
+
     /// For the shell, which has nothing to expand in it.
     pub fn quoted(&self) -> String {
         self.shown.clone().unwrap_or_else(|| quote_literal(&self.text))
@@ -108,6 +114,15 @@ const SHOWN: &[&str] = &[
     "EUID",
     "HOSTNAME",
     "BASH_VERSION",
+    "OSTYPE",
+    "CI",
+    "NODE_ENV",
+    "VIRTUAL_ENV",
+    "DISPLAY",
+    "EDITOR",
+    "PAGER",
+    "JAVA_HOME",
+    "GOPATH",
 ];
 
 /// A substitution of a command.
@@ -121,6 +136,12 @@ pub struct Substituted {
     pub name: String,
     /// Whether it prints a list of names, revisions or numbers.
     pub is_listing: bool,
+}
+
+/// The variables among them that may hold the content of a file.
+pub fn told_names(made: &[Substituted]) -> Vec<String> {
+    let told = made.iter().filter(|one| one.known.is_none() && !one.is_listing);
+    told.map(|one| one.name.clone()).collect()
 }
 
 /// Where words are expanded.
@@ -155,6 +176,14 @@ impl Expander<'_> {
             return None;
         }
         let spreads = word.has(Braces) || word.has(Pattern);
+        if let ([all], Some(arguments)) =
+            (word.variables.as_slice(), &self.context.variables.arguments)
+            && all.written == "$@"
+            && all.written == word.text
+        {
+            let is_known = |one: &KnownWord| all.is_quoted || is_one_word(&one.text);
+            return arguments.iter().all(is_known).then(|| arguments.clone());
+        }
         if let Some(words) = self.split_known(word) {
             return words;
         }
@@ -214,6 +243,11 @@ impl Expander<'_> {
         if word.has(Trait::Process) || word.has(Trait::Coded) || word.text.contains('~') {
             return None;
         }
+        self.fill_whole(word)
+    }
+
+    /// The same of a text in which `~` is a letter.
+    pub fn fill_whole(&self, word: &ShellWord) -> Option<KnownWord> {
         if word.variables.is_empty() {
             return (!word.has(Trait::Variable)).then(|| KnownWord::literal(&word.text));
         }
@@ -263,7 +297,7 @@ impl Expander<'_> {
     fn value_of(&self, variable: &VariableUse) -> Option<(String, Option<String>)> {
         let written = variable.written.as_str();
         if written.starts_with("$((") {
-            return self.sum(written);
+            return self.shown_sum(written);
         }
         if written.starts_with("$(") {
             return self.substituted(variable);
@@ -272,33 +306,57 @@ impl Expander<'_> {
         let inside = inside.strip_prefix('{').map_or(Some(inside), |it| it.strip_suffix('}'))?;
         let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '?');
         let (name, cut) = inside.split_at_checked(end.unwrap_or(inside.len()))?;
-        let kept = Some(format!("\"${{{name}}}\""));
+        let kept = Some(format!("\"${{{name}{cut}}}\""));
         match name {
-            _ if !cut.is_empty() && !is_cut(cut) => None,
+            "PIPESTATUS" if self.shows && is_place(cut) => Some(("0".to_owned(), kept)),
+            _ if !cut.is_empty() && !is_cut(cut) && !is_fallback(cut) => None,
+            name if name.bytes().all(|b| b.is_ascii_digit()) => {
+                let arguments = self.context.variables.arguments.as_deref().unwrap_or_default();
+                let at = name.parse::<usize>().ok()?.checked_sub(1)?;
+                let Some(argument) = arguments.get(at) else {
+                    let text = cut.strip_prefix(":-").unwrap_or_default().to_owned();
+                    return (variable.is_quoted || is_one_word(&text)).then_some((text, None));
+                };
+                let KnownWord { text, shown } = argument.clone();
+                let is_one = variable.is_quoted || is_one_word(&text);
+                let is_whole = shown.is_none() || cut.is_empty();
+                (is_one && is_whole).then(|| (without_cut(&text, cut).to_owned(), shown))
+            }
             name if self.context.variables.is_made(name) => {
-                let is_listed = self.context.variables.is_listed(name);
-                let (text, kept) = self.shown_later(name, variable, is_listed)?;
+                let (text, kept) = self.shown_later(name, variable)?;
                 Some((text, kept.map(|kept| kept.replace('}', &format!("{cut}}}")))))
             }
             name if self.context.variables.has(name) => {
                 let value = self.context.variables.value_of(name, variable)?;
                 Some((without_cut(&value, cut).to_owned(), None))
             }
-            _ if !cut.is_empty() => None,
-            "HOME" => Some((plain_path(&self.context.scene.place.home)?, None)),
-            "PWD" => Some((plain_path(self.context.folder?)?, None)),
-            "?" if self.shows => Some(("0".to_owned(), kept)),
+            "HOME" | "PWD" => {
+                let home = &*self.context.scene.place.home;
+                let path = if name == "HOME" { home } else { self.context.folder? };
+                Some((without_cut(&plain_path(path)?, cut).to_owned(), None))
+            }
+            "?" if self.shows && cut.is_empty() => Some(("0".to_owned(), kept)),
             name if self.shows && SHOWN.contains(&name) => Some((written.to_owned(), kept)),
             _ => None,
         }
     }
 
+    fn shown_sum(&self, written: &str) -> Option<(String, Option<String>)> {
+        let sum = self.sum(written.strip_prefix("$((")?.strip_suffix("))")?)?;
+        let shown = if self.takes {
+            format!("\"$(avocet_digits \"$(({sum}))\")\"")
+        } else {
+            format!("\"$(({sum}))\"")
+        };
+        (self.shows || self.takes).then_some((UNKNOWN.to_owned(), Some(shown)))
+    }
+
     /// What the shell works out: of numbers, and of variables that it looks at before. Anything
     /// else would be evaluated.
-    fn sum(&self, written: &str) -> Option<(String, Option<String>)> {
-        let inside = written.strip_prefix("$((")?.strip_suffix("))")?;
+    pub fn sum(&self, text: &str) -> Option<String> {
         let mut sum = String::new();
-        let mut rest = inside;
+        let mut rest =
+            Some(text).filter(|text| !["++", "--"].iter().any(|it| text.contains(it)))?;
         while let Some(first) = rest.chars().next() {
             let is_name = |c: char| c.is_ascii_alphanumeric() || "_${}".contains(c);
             let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len()).max(first.len_utf8());
@@ -316,19 +374,14 @@ impl Expander<'_> {
             } else if word == "=" && sum.ends_with(['<', '>', '!']) {
                 sum += word;
             } else if self.context.variables.is_made(name) {
-                sum += &format!("$(avocet_digits \"${{{}}}\")", made_name(name));
+                sum += &format!("$(avocet_digits \"${{{}}}\" -)", made_name(name));
             } else {
                 let known = VariableUse { at: 0, written: String::new(), is_quoted: true };
                 let value = self.context.variables.value_of(name, &known)?;
                 sum += is_number(&value).then_some(value.as_str()).filter(|it| !it.is_empty())?;
             }
         }
-        let shown = if self.takes {
-            format!("\"$(avocet_digits \"$(({sum}))\")\"")
-        } else {
-            format!("\"$(({sum}))\"")
-        };
-        (self.shows || self.takes).then_some((UNKNOWN.to_owned(), Some(shown)))
+        Some(sum)
     }
 
     /// What a substitution becomes: its text, or a variable that the shell sets before.
@@ -336,22 +389,16 @@ impl Expander<'_> {
         let made = self.made.iter().find(|one| one.written == variable.written)?;
         match &made.known {
             Some(text) => (variable.is_quoted || is_one_word(text)).then(|| (text.clone(), None)),
-            None => self.shown_later(&made.name, variable, made.is_listing),
+            None => self.shown_later(&made.name, variable),
         }
     }
 
-    /// A value that only the shell will know, for a command that shows or compares it; one that
-    /// is listed, for a program as well.
-    fn shown_later(
-        &self,
-        name: &str,
-        variable: &VariableUse,
-        is_listed: bool,
-    ) -> Option<(String, Option<String>)> {
+    /// A value that only the shell will know.
+    fn shown_later(&self, name: &str, variable: &VariableUse) -> Option<(String, Option<String>)> {
         let is_one = variable.is_quoted || self.compares || self.context.variables.is_single(name);
         let name = made_name(name);
         let kept = if is_one { format!("\"${{{name}}}\"") } else { format!("${{{name}}}") };
-        (self.shows || self.takes && is_listed).then_some((UNKNOWN.to_owned(), Some(kept)))
+        (self.shows || self.takes).then_some((UNKNOWN.to_owned(), Some(kept)))
     }
 
     /// The names that a pattern finds, sorted; the pattern itself where it finds none.
@@ -441,8 +488,25 @@ fn is_cut(text: &str) -> bool {
         && pattern.chars().all(|c| c.is_ascii_alphanumeric() || "._-/*?".contains(c))
 }
 
+/// Whether the rest of `${x:-y}` is a plain text in place of nothing.
+fn is_fallback(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/ ".contains(c);
+    text.strip_prefix(":-").is_some_and(|text| text.chars().all(plain))
+}
+
+/// Whether the rest of `${x[0]}` is the place of one, or all of them.
+fn is_place(text: &str) -> bool {
+    let place = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    place.is_some_and(|place| {
+        place == "@" || place.len() == 1 && place.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
 /// A value without what such a cut takes away.
-fn without_cut<'v>(value: &'v str, cut: &str) -> &'v str {
+fn without_cut<'v>(value: &'v str, cut: &'v str) -> &'v str {
+    if let Some(fallback) = cut.strip_prefix(":-") {
+        return if value.is_empty() { fallback } else { value };
+    }
     let pattern = cut.trim_start_matches(['%', '#']);
     let fits = |part: &str| sensitive::matches_glob(pattern.as_bytes(), part.as_bytes());
     let parts = value.char_indices().map(|(at, _)| at).chain([value.len()]);

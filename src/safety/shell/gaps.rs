@@ -1,7 +1,9 @@
 //! Reads what is between the words of a line: operators, forms and redirections. Anything
 //! else there, and the line is not understood.
 
-use super::ast::{CaseHead, ForLoop, Redirect, RedirectKind, Script, ShellWord, Simple};
+use super::ast::{
+    CaseHead, ForLoop, FunctionBody, Redirect, RedirectKind, Script, ShellWord, Simple, Sum,
+};
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,10 @@ pub(super) enum Token<'s> {
     Case(&'s CaseHead),
     /// The patterns of a branch.
     Patterns(&'s [ShellWord]),
+    /// `((…))`.
+    Sum(&'s Sum),
+    /// `NAME() { … }`.
+    Function(&'s FunctionBody),
     /// The beginning of a body.
     Do,
     /// The end of a body.
@@ -40,6 +46,8 @@ enum Hole<'s> {
     For(&'s ForLoop),
     Case(&'s CaseHead),
     Patterns(&'s [ShellWord]),
+    Sum(&'s Sum),
+    Function(&'s FunctionBody),
     Target(&'s Redirect),
     /// A here-document: its command has the text.
     Document,
@@ -67,6 +75,13 @@ pub(super) fn read_tokens<'s>(
     holes.extend(script.cases.iter().map(|head| (head.span, Hole::Case(head))));
     let patterns = script.patterns.iter();
     holes.extend(patterns.map(|one| (one.span, Hole::Patterns(&one.words))));
+    holes.extend(script.sums.iter().filter(|_| is_bash).map(|sum| (sum.span, Hole::Sum(sum))));
+    // What is in a function is read where it is called.
+    holes.extend(script.bodies.iter().map(|body| (body.span, Hole::Function(body))));
+    let is_inside = |(start, end): (usize, usize)| {
+        script.bodies.iter().any(|body| body.span.0 <= start && end < body.span.1)
+    };
+    holes.retain(|(span, _)| !is_inside(*span));
     holes.sort_by_key(|(span, _)| *span);
     let mut reader = GapReader { is_bash, tokens: Vec::new() };
     let mut done = 0;
@@ -85,6 +100,8 @@ pub(super) fn read_tokens<'s>(
             Hole::For(one) => reader.tokens.push(Token::For(one)),
             Hole::Case(head) => reader.tokens.push(Token::Case(head)),
             Hole::Patterns(words) => reader.tokens.push(Token::Patterns(words)),
+            Hole::Sum(sum) => reader.tokens.push(Token::Sum(sum)),
+            Hole::Function(body) => reader.tokens.push(Token::Function(body)),
             Hole::Target(_) | Hole::Document => {}
         }
         // The elements of an array.
@@ -153,6 +170,7 @@ impl<'s> GapReader<'s> {
             ("fi", Some(Token::Group("fi"))),
             ("esac", Some(Token::Group("esac\n}"))),
             ("while", Some(Token::Group("while "))),
+            ("until", Some(Token::Group("until "))),
             ("do", Some(Token::Do)),
             ("done", Some(Token::Done)),
             // The end of a command that `[[` begins.

@@ -1,11 +1,13 @@
 //! Writes one command of a line, with what the shell puts into its words.
 
 use super::ast::{ShellWord, Simple, Trait};
-use super::expand::KnownWord;
-use super::plain::{PlainCommand, PlainPart};
-use super::runner::{Runner, is_of_shell, is_printing, only_shows_unknown, who_runs, written_sets};
+use super::expand::{KnownWord, told_names};
+use super::plain::{PlainCommand, PlainLine, PlainPart};
+use super::runner::{
+    Runner, file_question, is_of_shell, is_printing, only_shows_unknown, who_runs, written_sets,
+};
 use super::unknown::{Demand, demands};
-use super::variables::made_name;
+use super::variables::{ShellVariables, made_name};
 use super::writer::{Given, PlainWriter, Streams};
 use super::xargs::{self, Invoked};
 use avocet_core::text::quote_literal;
@@ -31,10 +33,14 @@ impl PlainWriter<'_> {
             return Some(());
         }
         let files = self.run_beside(rest.iter())?;
-        let (made, lines) = self.substitute(rest.iter())?;
+        let (made, lines) = self.substitute(simple.expanded())?;
+        let input = self.input_text(simple, &made)?;
         let expander = self.expander(&name.text, &made);
         // A name is written as it is.
         let name = expander.expand_one(name).filter(|name| name.shown.is_none())?.text;
+        // A function is run in a shell of its own.
+        let is_return = name == "return" && self.variables.arguments.is_some();
+        let name = if is_return { "exit".to_owned() } else { name };
         if rest.iter().any(|word| word.text.is_empty() && !word.has(Trait::Quoted)) {
             return None;
         }
@@ -49,23 +55,47 @@ impl PlainWriter<'_> {
         }
         // Where its input cannot be opened, a `cd` changes nothing and the line goes on.
         let fed = usize::from(redirects.contains('<')) + usize::from(simple.input.is_some());
-        let is_late = !lines.is_empty() && rest.iter().any(ShellWord::shows_status);
+        let is_late = !lines.is_empty() && simple.expanded().any(ShellWord::shows_status);
         if fed > usize::from(name != "cd") || is_late {
             return None;
         }
         let args: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
         let is_alone = lines.is_empty() && files.is_empty() && tests.is_empty();
-        if let Some(line) = line_of_shell(&name, &args).filter(|_| is_alone && fed == 0) {
-            let is_known = simple.sets.is_empty() && !words.iter().any(KnownWord::is_unknown);
-            let inner = self.read_apart(line).filter(|_| is_known)?;
-            self.push_text("( ");
-            self.push_line(inner);
-            self.push_text(&format!(" ){redirects}"));
-            return Some(());
+        let is_bare = is_alone && fed == 0 && simple.sets.is_empty();
+        if let Some(inner) = self.line_inside(&name, &words)? {
+            return self.write_inner(Some(inner).filter(|_| is_bare)?, &redirects);
         }
         let is_entered = name == "cd" && self.change_folder(&args, certain)?;
-        let given = Given { words, lines, files, tests, around: "" };
+        let told = told_names(&made);
+        let given = Given { words, lines, files, tests, told, input, around: "" };
         self.write_given(simple, (&name, &redirects), given, is_entered)
+    }
+
+    /// The line that a function or a shell runs; the inner `None`: it is none of them.
+    fn line_inside(&self, name: &str, words: &[KnownWord]) -> Option<Option<PlainLine>> {
+        if let Some(body) = self.function(name) {
+            return self.read_call(&body, words.to_vec()).map(Some);
+        }
+        let args = words.iter().map(|word| word.text.as_str());
+        let called: Vec<&str> = std::iter::once(name).chain(args).collect();
+        // Each command of the line has the time that all of them would have.
+        let (limit, shell) = match called.as_slice() {
+            ["timeout", time, shell @ ..] if is_seconds(time) => (Some(*time), shell),
+            shell => (None, shell),
+        };
+        let ["bash" | "sh", "-c" | "-lc", line] = shell else { return Some(None) };
+        let is_known = !words.iter().any(KnownWord::is_unknown);
+        let mut inner = self.read_apart(line).filter(|_| is_known)?;
+        limit.iter().for_each(|limit| inner.limit(limit));
+        Some(Some(inner))
+    }
+
+    /// A line of which a shell of its own knows the variables.
+    fn write_inner(&mut self, line: PlainLine, redirects: &str) -> Option<()> {
+        self.push_text("( ");
+        self.push_line(line);
+        self.push_text(&format!(" ){redirects}"));
+        Some(())
     }
 
     /// `xargs PROGRAM`: the program gets what was printed as words.
@@ -73,6 +103,17 @@ impl PlainWriter<'_> {
         let invoked = Invoked::read(simple.words.get(1..)?).filter(|_| {
             simple.sets.is_empty() && simple.input.is_none() && !redirects.contains('<')
         })?;
+        if let Some(line) = invoked.shell_line() {
+            let mut variables = ShellVariables::default();
+            variables.mark_listed(xargs::EACH, self.line.feeds_listing(" | "), false)?;
+            variables.make_single(xargs::EACH)?;
+            let inner = self.read_with(&line, variables, Vec::new())?;
+            self.push_text("( ");
+            self.push_text(invoked.around(PlainLine::default())?.0);
+            self.write_inner(inner, " </dev/null")?;
+            self.push_text(&format!("\ndone ){redirects}"));
+            return Some(());
+        }
         let reader = if invoked.is_null { "tr '\\0' '\\n'" } else { "cat" };
         let (around, lines) = invoked.around(self.read_inner(reader)?)?;
         let (name, words) = invoked.words()?;
@@ -93,10 +134,6 @@ impl PlainWriter<'_> {
     ) -> Option<()> {
         let args: Vec<String> = given.words.iter().map(|word| word.text.clone()).collect();
         if !only_shows_unknown(name, &given.words) {
-            // A format, an operator or a name that the shell itself would take.
-            if is_of_shell(name) {
-                return None;
-            }
             self.demand(name, &args, &mut given)?;
         }
         let shown = || {
@@ -130,9 +167,20 @@ impl PlainWriter<'_> {
         if !self.folders.only_plain(self.scene) {
             return None;
         }
-        for (at, demand) in demands(name, args)? {
+        // A format, an operator or a name that the shell itself would take.
+        let demands = match file_question(name, &given.words) {
+            Some(at) => vec![(at, Demand::Name)],
+            None if is_of_shell(name) => return None,
+            None => demands(name, args)?,
+        };
+        for (at, demand) in demands {
             let word = given.words.get_mut(at)?;
             let is_name = matches!(demand, Demand::Name | Demand::Names);
+            // What a file says may be a number, and no name; whether there is a file may be asked.
+            let is_told = self.variables.are_told_in(word, &given.told);
+            if is_told && demand != Demand::Number && !is_of_shell(name) {
+                return None;
+            }
             if word.shown.as_ref().is_some_and(|shown| shown.starts_with("/dev/fd/")) {
                 is_name.then_some(())?;
             } else if let Some(variable) = word.split_variable().filter(|_| is_name) {
@@ -168,11 +216,10 @@ impl PlainWriter<'_> {
         part: PlainPart,
         given: Given,
     ) -> Option<()> {
-        let Given { words, lines, files, around, tests } = given;
+        let Given { words, lines, files, around, tests, input, .. } = given;
         let splits = words.iter().any(KnownWord::is_split);
         let is_grouped = splits || !lines.is_empty() || !tests.is_empty() || !around.is_empty();
         let is_bare = simple.sets.is_empty() && simple.input.is_none() && !is_grouped;
-        self.write_input(simple, is_grouped)?;
         if is_grouped {
             self.push_text("( ");
             self.write_substitutions(lines);
@@ -181,6 +228,7 @@ impl PlainWriter<'_> {
             self.push_text(around);
             self.push_text(&tests.iter().map(|test| format!("{test} && ")).collect::<String>());
         }
+        self.push_text(&input);
         match part {
             PlainPart::Text(_) if !is_bare || !files.is_empty() => return None,
             PlainPart::Text(text) => self.push_text(&text),
@@ -198,14 +246,9 @@ impl PlainWriter<'_> {
     }
 }
 
-/// The line of a shell that is given one.
-fn line_of_shell<'w>(name: &str, args: &'w [String]) -> Option<&'w str> {
-    match args {
-        [option, line] if ["-c", "-lc"].contains(&option.as_str()) => {
-            ["bash", "sh"].contains(&name).then_some(line)
-        }
-        _ => None,
-    }
+fn is_seconds(text: &str) -> bool {
+    let number = text.trim_end_matches(['s', 'm']);
+    text.len() < 6 && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// The stream that a command reads of what is run beside it.

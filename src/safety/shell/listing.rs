@@ -64,9 +64,6 @@ fn is_listing(parts: &[PlainPart]) -> bool {
 fn lists(command: &PlainCommand) -> bool {
     let PlainCommand { name, args, .. } = command;
     let has_listing = args.iter().any(|arg| LISTING.contains(&arg.as_str()));
-    let letters = |arg: &String| {
-        arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['l', 'L', 'c'])
-    };
     match short_name(name) {
         "find" => !args.iter().any(|arg| arg.contains("exec") || arg.contains("printf")),
         "git" => {
@@ -79,15 +76,34 @@ fn lists(command: &PlainCommand) -> bool {
                 LISTING.contains(&arg.as_str()) || arg.ends_with('=') || arg.contains("refname")
             };
             let mut formats = args.iter().filter(is_format).peekable();
-            let is_listed = sub.is_some_and(|sub| GIT_LISTS.contains(&sub.as_str()));
+            let is_listed = sub.is_some_and(|sub| {
+                GIT_LISTS.contains(&sub.as_str()) || sub == "grep" && lists_matches(command)
+            });
             // These print messages where no format leaves them out.
             let tells = sub.is_some_and(|sub| ["log", "show"].contains(&sub.as_str()));
             let is_told = tells && formats.peek().is_none();
             (has_listing || is_listed) && !is_told && formats.all(is_silent)
         }
-        name if SEARCHES.contains(&name) => has_listing || args.iter().any(letters),
+        name if SEARCHES.contains(&name) => lists_matches(command),
         name => LISTS.contains(&name),
     }
+}
+
+/// A search that prints where it finds something, or how often.
+fn lists_matches(command: &PlainCommand) -> bool {
+    let name = short_name(&command.name);
+    let Some((mut spec, _)) = rules::find(name) else { return false };
+    let mut tokens = args::parse(&command.args, spec);
+    let sub = operands(&tokens).next().filter(|_| name == "git");
+    if let Some((at, sub)) = sub {
+        let Some((inner, _)) = spec.sub(sub) else { return false };
+        spec = inner;
+        tokens = args::parse(command.args.get(at + 1..).unwrap_or_default(), spec);
+    }
+    // `rg -L` follows links.
+    let has = |flags: &str| args::find_flag(&tokens, flags).is_some();
+    has("-l|--files-with-matches|--files-without-match|--name-only|-c|--count|--files")
+        || name != "rg" && has("-L")
 }
 
 /// It reads what is piped to it, and no file.

@@ -2,7 +2,7 @@
 
 use super::ast::{CaseHead, ForLoop, Joint, ShellWord, Trait};
 use super::condition::written_pattern;
-use super::expand::KnownWord;
+use super::expand::{KnownWord, told_names};
 use super::gaps::Token;
 use super::variables::is_free_name;
 use super::writer::PlainWriter;
@@ -41,7 +41,8 @@ impl<'a> PlainWriter<'a> {
             values.collect::<Option<Vec<_>>>().map(|values| values.concat())
         };
         let listed = values("for");
-        let is_listing = listed.is_some();
+        let is_told = |value: &KnownWord| self.variables.are_told_in(value, &told_names(&made));
+        let is_listing = listed.as_ref().is_some_and(|values| !values.iter().any(is_told));
         let values = listed.or_else(|| values("echo"))?;
         let around = self.finds_names;
         self.finds_names |= header.words.iter().any(|word| word.has(Trait::Pattern));
@@ -49,7 +50,7 @@ impl<'a> PlainWriter<'a> {
         if values.iter().any(KnownWord::is_unknown) {
             self.push_text("{ ");
             self.write_substitutions(lines);
-            self.variables.mark_listed(&header.name, is_listing);
+            self.variables.mark_listed(&header.name, is_listing, self.repeated > 0)?;
             self.write_shell_loop(&header.name, &values, body)?;
         } else {
             self.write_each(&header.name, values, body)?;
@@ -65,14 +66,52 @@ impl<'a> PlainWriter<'a> {
         if self.variables.is_made(name) {
             return None;
         }
+        let leaves = |token: &Token<'_>| match token {
+            Token::Command(simple) => simple.words.first().is_some_and(is_leaving),
+            _ => false,
+        };
+        // One that is left early is a loop of the shell with a branch for each value.
+        if body.iter().any(leaves) {
+            return self.write_branches(name, values, body);
+        }
+        let before = self.variables.clone();
+        let around = std::mem::replace(&mut self.certain_depth, self.depth);
         self.push_text(if values.is_empty() { "{ :\n" } else { "{ " });
         for value in values {
-            self.variables.set(name, Some(value.shown.is_none().then_some(value.text)?));
-            self.written = None;
-            self.write(body)?;
-            self.close(false)?;
+            self.write_round(name, value, body)?;
             self.push_text("\n");
         }
+        self.certain_depth = around;
+        self.variables.forget_changes(&before);
+        self.variables.set(name, None);
+        Some(())
+    }
+
+    fn write_round(&mut self, name: &str, value: KnownWord, body: &[Token<'a>]) -> Option<()> {
+        self.variables.set(name, Some(value.shown.is_none().then_some(value.text)?));
+        self.written = None;
+        self.write(body)?;
+        self.close(false)
+    }
+
+    fn write_branches(
+        &mut self,
+        name: &str,
+        values: Vec<KnownWord>,
+        body: &[Token<'a>],
+    ) -> Option<()> {
+        let before = self.variables.clone();
+        let numbers: String = (0..values.len()).map(|at| format!(" {at}")).collect();
+        self.push_text(&format!(
+            "{{ for avocet__each in{numbers}\ndo case \"${{avocet__each}}\" in\n"
+        ));
+        for (at, value) in values.into_iter().enumerate() {
+            self.push_text(&format!("{at}) "));
+            self.write_round(name, value, body)?;
+            self.push_text("\n;;\n");
+        }
+        self.push_text("esac\ndone\n");
+        self.variables.forget_changes(&before);
         self.variables.set(name, None);
         Some(())
     }
@@ -116,4 +155,8 @@ impl<'a> PlainWriter<'a> {
         self.written = None;
         Some(())
     }
+}
+
+fn is_leaving(name: &ShellWord) -> bool {
+    ["break", "continue"].contains(&name.text.as_str())
 }

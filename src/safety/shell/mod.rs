@@ -15,6 +15,7 @@ use super::spec::{ArgPosition, Invocation, JudgeContext};
 use super::warning::Warning;
 use super::{WriteOpening, malformed, sensitive, wrappers};
 
+mod assignment;
 mod ast;
 mod brace_expansion;
 mod builtin;
@@ -22,6 +23,7 @@ mod compound;
 mod condition;
 mod cwd;
 mod expand;
+mod functions;
 mod gaps;
 mod given;
 mod listing;
@@ -42,7 +44,7 @@ pub use runner::shell_lookup_line;
 pub use unknown::UNKNOWN;
 pub use writer::read_plain;
 
-use ast::{RedirectKind, Script, ShellWord, Simple, Trait};
+use ast::{RedirectKind, Script, Set, ShellWord, Simple, Trait};
 use avocet_core::text::short_name;
 use cwd::Folders;
 use parser::parse;
@@ -183,7 +185,9 @@ impl LineJudge<'_, '_> {
         let arg = self.seat.arg(0);
         findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
         self.folders.start_command(simple.seat.after);
-        for set in &simple.sets {
+        // One that no program is given changes none.
+        let is_given = |set: &&Set| !simple.words.is_empty() || !variables::is_free_name(&set.name);
+        for set in simple.sets.iter().filter(is_given) {
             self.judge_assignment(&set.name, &set.value, findings);
         }
         self.judge_redirections(simple, findings);

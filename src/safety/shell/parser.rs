@@ -4,7 +4,7 @@
 //! the line opaque, and the commands that can be seen are kept all the same.
 
 use super::super::warning::Warning;
-use super::ast::{InputText, Joint, RedirectKind, Script, Set, ShellWord, Simple, Trait};
+use super::ast::{InputText, Joint, RedirectKind, Script, Set, ShellWord, Simple, Sum, Trait};
 use avocet_core::i18n::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
@@ -23,8 +23,8 @@ pub fn parse(line: &str) -> Script {
     for (serial, body) in bodies {
         if let Some(simple) = script.commands.iter_mut().find(|s| s.seat.serial == serial) {
             let text = match &body {
-                InputText::Word(word) => &word.text,
-                InputText::Lines(text) | InputText::Expanding(text) => text,
+                InputText::Word(word) | InputText::Expanding(word) => &word.text,
+                InputText::Lines(text) => text,
             };
             simple.fed.get_or_insert_default().push_str(text);
             // The last one counts.
@@ -52,8 +52,8 @@ pub(super) struct ShellParser<'s> {
     origin: Option<usize>,
     /// The functions that are being defined, innermost last.
     pub(super) defining: Vec<String>,
-    /// Whether the body of the last of them has not begun yet.
-    pub(super) bodiless: bool,
+    /// Where the last of them begins, if its body has not begun yet.
+    pub(super) bodiless: Option<usize>,
     /// Whether the input of this part comes from another command.
     pub(super) piped: bool,
     /// Whether two parentheses were found to be no arithmetic.
@@ -108,6 +108,8 @@ pub(super) struct OpenCompound {
     pub(super) piped: bool,
     /// The number of functions being defined around it.
     pub(super) defining: usize,
+    /// Where the function begins whose body it is, and where its commands do.
+    pub(super) definition: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -136,7 +138,7 @@ impl<'s> ShellParser<'s> {
             pending_heredocs: Vec::new(),
             origin: None,
             defining: Vec::new(),
-            bodiless: false,
+            bodiless: None,
             piped: false,
             nested_only: false,
             substitutions: 0,
@@ -184,14 +186,14 @@ impl<'s> ShellParser<'s> {
     }
 
     /// Reads a text that was cut out of the line.
-    pub(super) fn parse_nested(
+    pub(super) fn parse_nested<T: Default>(
         &mut self,
         text: &str,
         start: usize,
-        read: impl Fn(&mut ShellParser<'_>),
-    ) {
+        read: impl Fn(&mut ShellParser<'_>) -> T,
+    ) -> T {
         if !self.enter_level() {
-            return;
+            return T::default();
         }
         let start = self.origin.unwrap_or(start);
         let mut inner = ShellParser::new(text.chars().collect(), self.script, self.bodies);
@@ -200,8 +202,9 @@ impl<'s> ShellParser<'s> {
         inner.piped = self.piped;
         inner.substitutions = self.substitutions + 1;
         inner.defining.clone_from(&self.defining);
-        read(&mut inner);
+        let found = read(&mut inner);
         self.depth -= 1;
+        found
     }
 
     /// Takes the letters of an operator if they come next.
@@ -337,7 +340,11 @@ impl<'s> ShellParser<'s> {
     fn parenthesis(&mut self, open: &mut OpenCommand) {
         open.before = Preceding::Form;
         let (fresh, nested_only) = (open.is_fresh(), self.nested_only);
+        let start = self.at;
         if fresh && !nested_only && self.peek_raw(1) == Some('(') && self.read_arithmetic() {
+            let text = self.slice(start + 2, self.at.saturating_sub(2));
+            let sum = Sum { text, span: (start, self.at) };
+            self.script.sums.extend((self.substitutions == 0).then_some(sum));
             return;
         }
         if !fresh {
@@ -378,7 +385,9 @@ impl<'s> ShellParser<'s> {
         open.begin(start, self);
         match draft.sets {
             Some(at) if open.simple.words.is_empty() => self.read_assignment(&draft.word, at, open),
-            _ if fresh && self.take_empty_parens() => self.begin_function(draft.word.text, open),
+            _ if fresh && self.take_empty_parens() => {
+                self.begin_function(draft.word.text, start, open);
+            }
             _ => {
                 // `export a=(…)` and its like.
                 if draft.sets.is_some() && self.peek() == Some('(') {
@@ -486,7 +495,8 @@ impl OpenCommand {
     }
 
     pub(super) fn push(&mut self, kind: CompoundForm, reader: &mut ShellParser<'_>) {
+        let definition = reader.bodiless.map(|start| (start, reader.at));
         let defining = reader.enclosing_functions();
-        self.frames.push(OpenCompound { kind, piped: reader.piped, defining });
+        self.frames.push(OpenCompound { kind, piped: reader.piped, defining, definition });
     }
 }

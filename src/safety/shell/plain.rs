@@ -49,6 +49,19 @@ impl PlainLine {
             }
         })
     }
+
+    /// Gives each of its programs so much time.
+    pub fn limit(&mut self, time: &str) {
+        for part in &mut self.0 {
+            if let PlainPart::Command(command) = part
+                && command.shown.is_none()
+            {
+                let name = std::mem::replace(&mut command.name, "timeout".to_owned());
+                command.args.insert(0, name);
+                command.args.insert(0, time.to_owned());
+            }
+        }
+    }
 }
 
 /// Whether a text of a line ends with the end of a form.

@@ -64,11 +64,12 @@ impl ShellParser<'_> {
             let start = self.at;
             let body = self.read_heredoc_body(&heredoc);
             let is_quoted = heredoc.delimiter.has(Trait::Quoted);
-            if !is_quoted {
-                self.parse_nested(&body, start, |reader| reader.read_text());
-            }
             let expands = !is_quoted && body.contains(['$', '`', '\\']);
-            let text = if expands { InputText::Expanding(body) } else { InputText::Lines(body) };
+            let text = if expands {
+                InputText::Expanding(self.parse_nested(&body, start, |reader| reader.read_text()))
+            } else {
+                InputText::Lines(body)
+            };
             self.bodies.push((heredoc.owner, text));
             // The end of its last line is one of the line.
             let end = self.at.min(self.chars.len() + 1);

@@ -52,6 +52,7 @@ pub fn who_runs(name: &str, args: &[String]) -> Option<Runner> {
     match name {
         "cd" => Some(Runner::Shell),
         ":" => args.is_empty().then_some(Runner::Shell),
+        "break" | "continue" => args.iter().all(is_status).then_some(Runner::Shell),
         "exit" => (args.len() < 2 && args.iter().all(is_status)).then_some(Runner::Shell),
         "set" => settings().then_some(Runner::Shell),
         "export" => exports().then_some(Runner::Shell),
@@ -116,9 +117,11 @@ pub fn shell_lookup_line(name: &str, args: &[String]) -> Option<&'static str> {
     }
 }
 
-/// The variables of an `export` that mean nothing to a program: they are as if only set.
+/// The variables of an `export` that mean nothing to a program, and those of a function: they are
+/// as if only set.
 pub fn exported(simple: &Simple) -> Option<Simple> {
-    let (_, words) = simple.words.split_first().filter(|(name, _)| name.is_keyword("export"))?;
+    let is_setting = |name: &ShellWord| name.is_keyword("export") || name.is_keyword("local");
+    let (_, words) = simple.words.split_first().filter(|(name, _)| is_setting(name))?;
     let set = |word: &ShellWord| {
         let (name, value) = word.text.split_once('=').filter(|(name, _)| is_free_name(name))?;
         Some(Set { name: name.to_owned(), value: value.to_owned(), word: word.clone() })
@@ -159,6 +162,27 @@ pub fn only_shows_unknown(name: &str, words: &[KnownWord]) -> bool {
         _ => false,
     }
 }
+
+/// Which word of a `test` names a file of which only the shell will know the name, where that is
+/// all it asks.
+pub fn file_question(name: &str, words: &[KnownWord]) -> Option<usize> {
+    let asked = match (name, words) {
+        ("test", asked) => asked,
+        ("[", [asked @ .., end]) if end.text == "]" => asked,
+        _ => return None,
+    };
+    let is = |word: &KnownWord, signs: &[&str]| !word.is_unknown() && signs.contains(&&*word.text);
+    match asked {
+        [sign, file] if is(sign, ABOUT_FILES) => (!file.is_split()).then_some(1),
+        [denial, sign, file] if is(denial, &["!"]) && is(sign, ABOUT_FILES) => {
+            (!file.is_split()).then_some(2)
+        }
+        _ => None,
+    }
+}
+
+/// What is asked about one file.
+pub const ABOUT_FILES: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"];
 
 fn compares(words: &[KnownWord]) -> bool {
     const OF_ONE: &[&str] = &["-n", "-z"];

@@ -142,7 +142,7 @@ avocet_revision() { case "$1" in *[][*?{}]*|*[[:space:]]*) avocet_out "$1"
 avocet_number() { case "$1" in ''|*[!0-9]*) avocet_out "$1"
 ;; esac
 }
-avocet_digits() { if avocet_number "$1"
+avocet_digits() { if avocet_number "${1#$2}"
 then printf '%s' "$1"
 else printf 0
 fi

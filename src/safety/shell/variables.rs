@@ -1,7 +1,9 @@
 //! The variables that a line itself gives a value, as far as the value is known.
 
 use super::super::wrappers;
-use super::ast::{ShellWord, VariableUse};
+use super::ast::{Script, ShellWord, VariableUse};
+use super::expand::KnownWord;
+use super::word::identifiers;
 
 /// Those of a line. What is known of them is filled in before the shell sees the line, and never
 /// set there.
@@ -15,9 +17,35 @@ pub struct ShellVariables {
     single: Vec<String>,
     /// Those that hold names of files, revisions or numbers that a command listed.
     listed: Vec<String>,
+    /// Those that are set more than once, and left to the shell.
+    counted: Vec<String>,
+    /// The words that a function was called with.
+    pub arguments: Option<Vec<KnownWord>>,
 }
 
 impl ShellVariables {
+    /// Those of a line that leaves to the shell what it sets more than once.
+    pub fn counting(script: &Script) -> ShellVariables {
+        let sets = script.commands.iter().filter(|simple| simple.words.is_empty());
+        let set = sets.flat_map(|simple| simple.sets.iter().map(|set| set.name.as_str()));
+        let summed = script.sums.iter().flat_map(|sum| identifiers(&sum.text));
+        let all: Vec<&str> = set.chain(summed).collect();
+        let is_counted = |name: &&&str| all.iter().filter(|other| *other == *name).count() > 1;
+        let counted = all.iter().filter(is_counted).map(|name| (*name).to_owned()).collect();
+        ShellVariables { counted, ..ShellVariables::default() }
+    }
+
+    /// Whether the shell keeps this one.
+    pub fn is_kept(&self, name: &str) -> bool {
+        self.is_made(name) || self.counted.iter().any(|other| other == name)
+    }
+
+    /// What was set since then is not known any more.
+    pub fn forget_changes(&mut self, before: &ShellVariables) {
+        let is_changed = |one: &&mut (String, Option<String>)| !before.known.contains(one);
+        self.known.iter_mut().filter(is_changed).for_each(|(_, value)| *value = None);
+    }
+
     /// `None`: from here on the value is not known.
     pub fn set(&mut self, name: &str, value: Option<String>) {
         self.known.retain(|(other, _)| other != name);
@@ -39,13 +67,26 @@ impl ShellVariables {
         self.make(name)
     }
 
-    /// What it is set to: in all places a list, or it is none.
-    pub fn mark_listed(&mut self, name: &str, is_listing: bool) {
+    /// What it is set to: in all places a list, or it is none. `None`: it was one for a command
+    /// that comes after this in the next round of a loop.
+    pub fn mark_listed(&mut self, name: &str, is_listing: bool, is_repeated: bool) -> Option<()> {
+        if is_repeated && !is_listing && self.is_listed(name) {
+            return None;
+        }
         let is_first = !self.is_made(name);
         self.listed.retain(|other| other != name || is_listing);
         if is_listing && is_first {
             self.listed.push(name.to_owned());
         }
+        Some(())
+    }
+
+    /// Whether a word may have the content of a file in it: one of a variable, or of one of the
+    /// substitutions in `told`.
+    pub fn are_told_in(&self, word: &KnownWord, told: &[String]) -> bool {
+        word.names().any(|name| {
+            told.iter().any(|own| own == name) || self.is_made(name) && !self.is_listed(name)
+        })
     }
 
     pub fn is_listed(&self, name: &str) -> bool {

@@ -348,17 +348,23 @@ impl ShellParser<'_> {
         }
     }
 
-    /// The substitutions of a text whose quotes mean nothing: a here-document.
-    pub(super) fn read_text(&mut self) {
-        let mut scrap = WordBuilder::default();
+    /// A text whose quotes mean nothing, and whose variables and substitutions do: a here-document.
+    pub(super) fn read_text(&mut self) -> ShellWord {
+        let mut draft = WordBuilder::default();
+        draft.word.add_trait(Trait::Quoted);
         while let Some(c) = self.peek() {
             match c {
-                '$' => self.dollar(&mut scrap, true),
-                '`' => self.backtick(&mut scrap, true),
-                '\\' => self.at += 2,
-                _ => self.at += 1,
+                '$' => self.dollar(&mut draft, true),
+                '`' => self.backtick(&mut draft, true),
+                _ => {
+                    let escaped =
+                        self.peek_raw(1).filter(|next| c == '\\' && "$`\\".contains(*next));
+                    draft.push_quoted(escaped.unwrap_or(c));
+                    self.at += 1 + usize::from(escaped.is_some());
+                }
             }
         }
+        draft.word
     }
 
     fn backtick(&mut self, draft: &mut WordBuilder, quoted: bool) {

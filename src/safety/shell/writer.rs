@@ -5,9 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::warning::Warning;
 use super::super::{PolicyContext, paths};
-use super::ast::{InputText, Joint, Redirect, Set, ShellWord, Simple, Trait};
-use super::condition::read_condition;
+use super::ast::{FunctionBody, InputText, Joint, Redirect, ShellWord, Simple, Trait};
+use super::condition::{Condition, read_condition};
 use super::cwd::Folders;
 use super::expand::{Expander, ExpansionContext, KnownWord, Substituted};
 use super::gaps::{Token, read_tokens};
@@ -18,7 +19,6 @@ use super::substitution::inside;
 use super::unknown::{Demand, UNKNOWN, prelude};
 use super::variables::{ShellVariables, made_name};
 use super::xargs;
-use avocet_core::text::quote_literal;
 
 /// How many commands, and how long a line, in bytes.
 const MOST_COMMANDS: usize = 64;
@@ -33,12 +33,14 @@ pub fn read_plain(
     folder: &Path,
     scene: PolicyContext<'_>,
 ) -> Option<PlainLine> {
-    let folders = Folders::new(folder.to_owned());
-    let variables = ShellVariables::default();
-    let mut line = read_within(
-        line,
-        LineContext { scene, shell: LineShell { is_bash, level: 0 }, folders, variables },
-    )?;
+    let read = |variables| {
+        let folders = Folders::new(folder.to_owned());
+        let shell = LineShell { is_bash, level: 0 };
+        read_within(line, LineContext { scene, shell, folders, variables, functions: Vec::new() })
+    };
+    // What is counted is known only to the shell; it may be enough that the others are known.
+    let counted = || read(ShellVariables::counting(&parse(line)));
+    let mut line = read(ShellVariables::default()).or_else(counted)?;
     let texts = line.0.iter().map(|part| match part {
         PlainPart::Text(text) => text.clone(),
         PlainPart::Command(PlainCommand { shown, unknown, .. }) => format!("{shown:?}{unknown:?}"),
@@ -56,6 +58,8 @@ struct LineContext<'a> {
     shell: LineShell,
     folders: Folders,
     variables: ShellVariables,
+    /// Those that were defined before.
+    functions: Vec<FunctionBody>,
 }
 
 /// What takes a line.
@@ -69,14 +73,22 @@ pub(super) struct LineShell {
 const MOST_LEVELS: usize = 4;
 
 fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
-    let LineContext { scene, shell, folders, variables } = context;
+    let LineContext { scene, shell, folders, variables, functions } = context;
     let is_ours = line.contains(UNKNOWN) || line.contains("${avocet_");
     if line.len() > MOST_LINE || shell.level > MOST_LEVELS || is_ours {
         return None;
     }
     let script = parse(line);
+    let leaves = |simple: &Simple| {
+        simple
+            .words
+            .first()
+            .is_some_and(|name| ["break", "exit", "return"].contains(&name.text.as_str()))
+    };
+    let is_endless = script.forms.contains(&Warning::Resource);
     let known = script.opaque.is_none()
-        && script.functions.is_empty()
+        && script.functions.len() == script.bodies.len()
+        && (!is_endless || script.commands.iter().any(leaves))
         && !script.commands.is_empty()
         && script.commands.len() <= MOST_COMMANDS;
     if !known {
@@ -101,6 +113,8 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
         written: None,
         finds_names: false,
         count: 0,
+        functions,
+        certain_depth: 0,
     };
     writer.write(&tokens)?;
     writer.close(false)?;
@@ -121,7 +135,7 @@ pub(super) struct PlainWriter<'a> {
     /// The command that is being written, and where its redirections go.
     pub(super) open: Option<OpenPlain<'a>>,
     /// Whether the next command runs whatever the others do.
-    certain: bool,
+    pub(super) certain: bool,
     /// How many forms are around the next command.
     pub(super) depth: usize,
     /// How many of them are run again and again.
@@ -133,6 +147,10 @@ pub(super) struct PlainWriter<'a> {
     pub(super) finds_names: bool,
     /// How many commands were written.
     count: usize,
+    /// Those that were defined before.
+    pub(super) functions: Vec<FunctionBody>,
+    /// How many of the forms around it are certain to run what is in them.
+    pub(super) certain_depth: usize,
 }
 
 pub(super) struct OpenPlain<'a> {
@@ -151,6 +169,10 @@ pub(super) struct Given {
     /// The head of a loop around it.
     pub around: &'static str,
     pub tests: Vec<String>,
+    /// What of that may be the content of a file.
+    pub told: Vec<String>,
+    /// What feeds it the text of the line.
+    pub input: String,
 }
 
 /// Where a command reads and writes.
@@ -168,6 +190,10 @@ impl<'a> PlainWriter<'a> {
             rest = behind;
             match token {
                 Token::For(header) => rest = self.write_loop(header, rest)?,
+                Token::Function(body) => {
+                    let is_alone = rest.first().is_none_or(|token| *token == Token::Operator("\n"));
+                    self.define(body).filter(|()| is_alone)?;
+                }
                 token => self.push(token)?,
             }
         }
@@ -208,7 +234,7 @@ impl<'a> PlainWriter<'a> {
             }
             Token::Do => {
                 self.close(false)?;
-                self.written.take().filter(|last| is_read(last))?;
+                self.written = None;
                 self.push_text("do ");
             }
             Token::Done => {
@@ -219,8 +245,9 @@ impl<'a> PlainWriter<'a> {
             }
             Token::Case(head) => self.write_case(head)?,
             Token::Patterns(words) => self.write_patterns(words)?,
-            // It takes its own body.
-            Token::For(_) => return None,
+            Token::Sum(sum) => self.write_sum(&sum.text)?,
+            // These are taken with what comes after them.
+            Token::For(_) | Token::Function(_) => return None,
         }
         Some(())
     }
@@ -238,14 +265,14 @@ impl<'a> PlainWriter<'a> {
     fn push_group(&mut self, text: &'static str) -> Option<()> {
         self.close(false)?;
         match text {
-            "( " | "{ " | "if " | "while " => self.depth += 1,
+            "( " | "{ " | "if " | "while " | "until " => self.depth += 1,
             " )" | "}" | "fi" | "esac\n}" => self.depth = self.depth.checked_sub(1)?,
             _ => {}
         }
         match text {
             "( " => self.around.push(self.folders.clone()),
             " )" => self.folders = self.around.pop()?,
-            "while " => self.repeated += 1,
+            "while " | "until " => self.repeated += 1,
             _ => {}
         }
         self.push_text(text);
@@ -267,6 +294,9 @@ impl<'a> PlainWriter<'a> {
             return Some(());
         }
         let mut input = self.expander("<", &[]).expand_one(&redirect.target)?;
+        if self.variables.are_told_in(&input, &[]) {
+            return None;
+        }
         let is_read = |folder: &PathBuf| {
             paths::classify(&input.text, folder, self.scene).read_risk().is_none()
         };
@@ -342,18 +372,24 @@ impl<'a> PlainWriter<'a> {
 
     /// A line inside this one.
     pub(super) fn read_inner(&self, line: &str) -> Option<PlainLine> {
-        self.read_with(line, self.variables.clone())
+        self.read_with(line, self.variables.clone(), self.functions.clone())
     }
 
     /// A line of another shell, which knows none of the variables.
     pub(super) fn read_apart(&self, line: &str) -> Option<PlainLine> {
-        self.read_with(line, ShellVariables::default())
+        let read = |variables| self.read_with(line, variables, Vec::new());
+        read(ShellVariables::default()).or_else(|| read(ShellVariables::counting(&parse(line))))
     }
 
-    fn read_with(&self, line: &str, variables: ShellVariables) -> Option<PlainLine> {
+    pub(super) fn read_with(
+        &self,
+        line: &str,
+        variables: ShellVariables,
+        functions: Vec<FunctionBody>,
+    ) -> Option<PlainLine> {
         let folders = Folders::new(self.folders.only()?.to_owned());
         let shell = LineShell { level: self.shell.level + 1, ..self.shell };
-        read_within(line, LineContext { scene: self.scene, shell, folders, variables })
+        read_within(line, LineContext { scene: self.scene, shell, folders, variables, functions })
     }
 
     /// The lines of `<(…)` among the words.
@@ -377,7 +413,7 @@ impl<'a> PlainWriter<'a> {
         }
     }
 
-    fn write_substitution(&mut self, at: usize, line: PlainLine) {
+    pub(super) fn write_substitution(&mut self, at: usize, line: PlainLine) {
         self.push_text(&format!("{}=\"$( ", made_name(&at.to_string())));
         self.push_line(line);
         self.push_text(" )\"");
@@ -405,12 +441,11 @@ impl<'a> PlainWriter<'a> {
         } && !is_piped;
         let certain = happens && !self.has_groups;
         self.certain = false;
-        let awaits_body = self.written.is_some_and(is_read);
         self.written = Some(simple);
         self.count += 1;
         let is_after_form =
             matches!(self.line.0.last(), Some(PlainPart::Text(text)) if ends_form(text));
-        if is_after_form || awaits_body || self.count > MOST_WRITTEN {
+        if is_after_form || self.count > MOST_WRITTEN {
             return None;
         }
         let Streams { redirects, tests } = streams;
@@ -420,7 +455,7 @@ impl<'a> PlainWriter<'a> {
                 self.write_condition(simple, redirects)
             }
             Some(_) if let Some(exported) = exported(simple).filter(|_| is_plain) => {
-                self.assign(&exported, happens && self.depth == 0)
+                self.assign(&exported, happens && self.depth == self.certain_depth)
             }
             Some(_) if is_read(simple) && tests.is_empty() => self.write_read(simple, &redirects),
             Some(name)
@@ -430,98 +465,32 @@ impl<'a> PlainWriter<'a> {
                 self.write_xargs(simple, redirects)
             }
             Some(_) => self.write_command(simple, Streams { redirects, tests }, certain),
-            None if is_plain => self.assign(simple, happens && self.depth == 0),
+            None if is_plain => self.assign(simple, happens && self.depth == self.certain_depth),
             None => None,
         }
     }
 
     /// The text that the line itself feeds to a command.
-    pub(super) fn write_input(&mut self, simple: &Simple, is_grouped: bool) -> Option<()> {
-        let text = match &simple.input {
-            None => return Some(()),
-            Some(_) if is_grouped => return None,
-            Some(InputText::Lines(text)) => text.clone(),
-            Some(InputText::Word(word)) => {
-                let known = self.expander("", &[]).fill_unsplit(word)?;
-                known.shown.is_none().then_some(known.text + "\n")?
-            }
-            Some(InputText::Expanding(_)) => return None,
+    pub(super) fn input_text(&self, simple: &Simple, made: &[Substituted]) -> Option<String> {
+        let expander = self.expander("echo", made);
+        let (known, end) = match &simple.input {
+            None => return Some(String::new()),
+            Some(InputText::Lines(text)) => (KnownWord::literal(text), ""),
+            Some(InputText::Word(word)) => (expander.fill_unsplit(word)?, "\\n"),
+            Some(InputText::Expanding(word)) => (expander.fill_whole(word)?, ""),
         };
-        self.push_text(&format!("printf '%s' {} | ", quote_literal(&text)));
-        Some(())
-    }
-
-    /// `read`, as the condition of a loop: the shell keeps each line in variables.
-    fn write_read(&mut self, simple: &Simple, redirects: &str) -> Option<()> {
-        let is_condition =
-            matches!(self.line.0.last(), Some(PlainPart::Text(text)) if text.ends_with("while "));
-        let split = match simple.sets.as_slice() {
-            [] => "",
-            [Set { name, word, .. }] if name == "IFS" && word.text == "IFS=" => "IFS= ",
-            _ => return None,
-        };
-        let is_plain = is_condition && redirects.is_empty() && simple.input.is_none();
-        let (_, rest) = simple.words.split_first().filter(|_| is_plain)?;
-        let is_option = |word: &&ShellWord| word.is_keyword("-r");
-        let is_listing = self.line.feeds_listing(" | while ");
-        let mut written = format!("{split}read -r");
-        for word in rest.iter().filter(|word| !is_option(word)) {
-            let is_name = !word.has(Trait::Quoted) && !word.needs_expansion();
-            written += " ";
-            self.variables.mark_listed(&word.text, is_listing);
-            written += &self.variables.make(&word.text).filter(|_| is_name)?;
-        }
-        self.push_text(&written);
-        rest.iter().any(|word| !is_option(&word)).then_some(())
-    }
-
-    /// Variables that are set for what follows: it gets the values, and the shell nothing.
-    fn assign(&mut self, simple: &Simple, happens: bool) -> Option<()> {
-        let (made, lines) = self.substitute(simple.sets.iter().map(|set| &set.word))?;
-        let is_later = |set: &Set| {
-            self.variables.is_made(&set.name) || set.word.shows_status() || set.word.has_sum()
-        };
-        if !lines.is_empty() || simple.sets.iter().any(is_later) {
-            return self.assign_later(simple, &made, lines);
-        }
-        for set in &simple.sets {
-            let value = self.expander("", &made).assigned(set).filter(|_| self.repeated == 0)?;
-            self.variables.set(&set.name, happens.then_some(value));
-        }
-        self.push_text(":");
-        self.certain = happens;
-        Some(())
-    }
-
-    /// Variables with values that only the shell will know.
-    fn assign_later(
-        &mut self,
-        simple: &Simple,
-        made: &[Substituted],
-        lines: Vec<PlainLine>,
-    ) -> Option<()> {
-        for (at, line) in lines.into_iter().enumerate() {
-            self.write_substitution(at, line);
-            self.push_text(" ");
-        }
-        for Set { name, word, .. } in &simple.sets {
-            let known = self.expander("echo", made).fill_unsplit(word)?;
-            let value = known.quoted();
-            let is_listing = (word.has_sum() || word.substitutions().next().is_some())
-                && made.iter().all(|one| one.known.is_some() || one.is_listing);
-            self.variables.mark_listed(name, is_listing);
-            let own = self.variables.make(name)?;
-            let value = value.strip_prefix(&format!("'{name}="))?;
-            self.push_text(&format!("{own}='{value} "));
-        }
-        Some(())
+        Some(format!("printf '%s{end}' {} | ", known.quoted()))
     }
 
     /// `[[ … ]]`, judged as a `test`.
     fn write_condition(&mut self, simple: &Simple, redirects: String) -> Option<()> {
         let (_, rest) = simple.words.split_first().filter(|_| simple.sets.is_empty())?;
         let (made, lines) = self.substitute(rest.iter())?;
-        let (args, shown) = read_condition(rest, self.expander("[[", &made))?;
+        let Condition { asked: args, shown, tests } =
+            read_condition(rest, self.expander("[[", &made))?;
+        if !tests.is_empty() && !self.folders.only_plain(self.scene) {
+            return None;
+        }
         let is_late = !lines.is_empty() && rest.iter().any(ShellWord::shows_status);
         let part = PlainPart::Command(PlainCommand {
             text: simple.text.clone(),
@@ -534,7 +503,7 @@ impl<'a> PlainWriter<'a> {
             folders: self.folders.iter().cloned().collect(),
             has_found_names: false,
         });
-        let given = Given { lines, ..Given::default() };
+        let given = Given { lines, tests, ..Given::default() };
         if is_late { None } else { self.write_part(simple, part, given) }
     }
 

@@ -8,6 +8,9 @@ use super::plain::{PlainCommand, PlainLine, PlainPart};
 use super::unknown::UNKNOWN;
 use avocet_core::text::quote_literal;
 
+/// The variable of such a line.
+pub const EACH: &str = "xargs_each";
+
 /// Whether a command is an `xargs` that only its pipe feeds.
 fn is_plain(simple: &Simple) -> bool {
     let is_xargs = simple.words.first().is_some_and(|name| name.is_keyword("xargs"));
@@ -148,16 +151,27 @@ impl Invoked {
         match (&self.gap, self.is_each) {
             _ if self.is_batched => None,
             (Some(_), _) if self.is_null => None,
-            (Some(_), _) => {
-                Some(("while read -r avocet__each || [ -n \"${avocet__each}\" ]\ndo ", Vec::new()))
-            }
+            (Some(_), _) => Some((
+                "while read -r avocet_xargs_each || [ -n \"${avocet_xargs_each}\" ]\ndo ",
+                Vec::new(),
+            )),
             (None, true) if self.is_null => {
-                Some(("IFS='\n'\nfor avocet__each in ${avocet_0}\ndo ", vec![all]))
+                Some(("IFS='\n'\nfor avocet_xargs_each in ${avocet_0}\ndo ", vec![all]))
             }
-            (None, true) => Some(("for avocet__each in ${avocet_0}\ndo ", vec![all])),
+            (None, true) => Some(("for avocet_xargs_each in ${avocet_0}\ndo ", vec![all])),
             (None, false) if self.is_null => Some(("IFS='\n'\n", vec![all])),
             (None, false) => Some(("", vec![all])),
         }
+    }
+
+    /// The line that is run for each name, with a variable where the name is put into it.
+    pub fn shell_line(&self) -> Option<String> {
+        let gap = self.gap.as_deref().filter(|_| !self.is_null)?;
+        let [shell, option, line] = self.command.as_slice() else { return None };
+        let is_shell = ["sh", "bash"].contains(&shell.as_str()) && option == "-c";
+        // What a quote keeps from the shell would be the name all the same.
+        let is_plain = is_shell && gap == "{}" && !line.contains(['\'', '\\', '$', '`']);
+        is_plain.then(|| line.replace(gap, &format!("${{{EACH}}}")))
     }
 
     /// The name of the program, and its words.
@@ -166,14 +180,14 @@ impl Invoked {
         let fill = |text: &String| match self.gap.as_deref() {
             Some(gap) if text.contains(gap) => {
                 let parts = text.split(gap).map(quote_literal).collect::<Vec<_>>();
-                let shown = Some(parts.join("\"${avocet__each}\""));
+                let shown = Some(parts.join("\"${avocet_xargs_each}\""));
                 KnownWord { text: text.replace(gap, UNKNOWN), shown }
             }
             _ => KnownWord { text: text.clone(), shown: None },
         };
         let found = match (&self.gap, self.is_each) {
             (Some(_), _) => None,
-            (None, true) => Some(KnownWord::shown("\"${avocet__each}\"".to_owned())),
+            (None, true) => Some(KnownWord::shown("\"${avocet_xargs_each}\"".to_owned())),
             (None, false) => Some(KnownWord::shown("${avocet_0}".to_owned())),
         };
         // A letter may be anywhere.

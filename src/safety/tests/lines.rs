@@ -137,7 +137,7 @@ fn ordinary_settings_still_ask_and_no_more() {
         "git -c core.editor=true rebase --continue",
         "git -c sequence.editor=: rebase -i HEAD~2",
         "env GIT_EDITOR=true git rebase --continue",
-        "env GIT_PAGER=cat git log",
+        "env GIT_PAGER=less git log",
         "env EDITOR=vim git commit",
         "env GIT_SSH_COMMAND='ssh -i key' git fetch",
         "git clone -c core.autocrlf=input https://a.b/c",
