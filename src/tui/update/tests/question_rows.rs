@@ -2,6 +2,7 @@
 
 use super::asking::{row, screen_with, text, writes};
 use super::*;
+use avocet_core::protocol::Change;
 
 #[test]
 fn whole_words_of_a_long_command_share_rows() {
