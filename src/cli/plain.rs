@@ -6,14 +6,14 @@
 //! returns what to write or send. [`run`] writes and waits.
 
 use super::{Clean, Exit};
-use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, context, keys, linear as w, session};
+use avocet_core::i18n::{Lang, LocalizedText, common, context, keys, linear as w, session};
 use avocet_core::prompt::input::{self, Intent};
 use avocet_core::protocol::{
-    Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Observation,
-    Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
+    Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Op, Page,
+    Report, Risk, SessionInfo, StepAction, TurnOutcome,
 };
 use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
-use avocet_present::outcome::{step_started, step_title, ways_out};
+use avocet_present::outcome::step_started;
 
 mod files;
 mod leave_question;
@@ -21,6 +21,7 @@ mod leaving;
 mod models;
 mod question;
 pub mod run;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -79,20 +80,18 @@ enum PlainState {
 
 impl PlainSession {
     pub fn new(facts: SessionInfo, lang: Lang, clean: Clean) -> PlainSession {
-        let (models, later, rest) = (Vec::new(), Vec::new(), String::new());
-        let (kept, doing) = (Extensions::default(), PlainState::Starting);
         PlainSession {
             lang,
             clean,
             facts,
-            models,
+            models: Vec::new(),
             asked_models: false,
-            extensions: kept,
-            state: doing,
+            extensions: Extensions::default(),
+            state: PlainState::Starting,
             turns: TurnList::default(),
             written_bytes: 0,
-            partial_line: rest,
-            deferred: later,
+            partial_line: String::new(),
+            deferred: Vec::new(),
             waiting_command: None,
             can_ask: false,
             leaving: None,
@@ -512,50 +511,6 @@ impl PlainSession {
         lines
     }
 
-    fn step_line(&self, word: Phrase, step: &Step) -> PlainEffect {
-        self.say(word.with("step", step_title(&step.work)))
-    }
-
-    fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
-        let mut effects = Vec::new();
-        // What only read, for the model: its own line says what.
-        let is_typed = matches!(observation.step.work, StepAction::Shell { .. });
-        if !is_typed && observation.risk.tier == Tier::L0 && observation.succeeded() {
-            return effects;
-        }
-        for text in [&observation.stdout, &observation.stderr] {
-            effects.extend(text.lines().take(OUTPUT).map(|line| self.line(&format!("  {line}"))));
-            let more = text.lines().count().saturating_sub(OUTPUT);
-            if more > 0 {
-                effects.push(self.say(w::MORE_OUTPUT.with("n", more)));
-            }
-        }
-        effects.push(match (observation.outcome, observation.shown_exit_code()) {
-            (Came::Ran, _) if observation.runs_on() => self.say(note_or(observation, w::WORKED)),
-            (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
-            (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
-            (Came::Ran | Came::Edited, None) => self.say(w::KILLED),
-            (Came::Declined, _) => self.step_line(w::DECLINED, &observation.step),
-            (Came::Refused, _) => self.refusal_line(observation),
-            (Came::TimedOut, _) => self.say(w::TIMED_OUT),
-            (Came::Interrupted, _) => self.say(w::INTERRUPTED),
-            (Came::NotStarted, _) => {
-                let say = w::NOT_STARTED.with("step", step_title(&observation.step.work));
-                self.say(say.with("why", note_or(observation, avocet_core::i18n::cli::NO_REASON)))
-            }
-            (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
-        });
-        effects.extend(observation.failure_note().map(|why| self.say(why.clone())));
-        effects.extend(ways_out(observation).map(|ways| self.say(ways)));
-        effects
-    }
-
-    fn refusal_line(&self, observation: &Observation) -> PlainEffect {
-        let why = observation.risk.main_reason().cloned();
-        let why = why.unwrap_or_else(|| avocet_core::i18n::cli::NO_REASON.into());
-        self.say(w::REFUSED.with("step", step_title(&observation.step.work)).with("why", why))
-    }
-
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
         self.leaving = None;
         let asked = PlainQuestion::new(ask, self.lang);
@@ -588,11 +543,4 @@ impl PlainSession {
     fn line(&self, text: &str) -> PlainEffect {
         PlainEffect::Line((self.clean)(text))
     }
-}
-
-/// The maximum number of lines of a step's output that are shown.
-const OUTPUT: usize = 40;
-
-fn note_or(observation: &Observation, other: Phrase) -> LocalizedText {
-    observation.note.clone().unwrap_or_else(|| other.into())
 }

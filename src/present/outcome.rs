@@ -1,11 +1,14 @@
 //! What there is to say of a step: what it is called, and once it ended which tests failed, which
 //! commit it made, what can be done where it was refused.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use avocet_core::i18n::safety::ELEVATES;
 use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, common as words, linear, screen};
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction};
+use avocet_core::text::visible;
 
 /// Longest line that is repeated to be typed.
 const TYPED: usize = 72;
@@ -18,14 +21,20 @@ const VERBS: &[(&str, Phrase, Phrase)] = &[
     ("file.search",       screen::VERB_SEARCHING, screen::VERB_SEARCHED),
     ("file.write",        screen::VERB_WRITING,   screen::VERB_WROTE),
     ("file.edit",         screen::VERB_EDITING,   screen::VERB_EDITED),
+    ("file.restore",      screen::VERB_RESTORING, screen::VERB_RESTORED),
     ("config.json_patch", screen::VERB_EDITING,   screen::VERB_EDITED),
     ("plugin.run",        screen::VERB_RUNNING,   screen::VERB_RAN),
     ("ask",               screen::VERB_ASKING,    screen::VERB_ASKED),
 ];
 
-/// The verb of a tool, and what it is about; a program has only its command line.
+/// The line of a step as a user would type it: of a shell, the line that it is given.
+pub fn typed_line(work: &StepAction) -> String {
+    avocet_safety::shell_line(work).map_or_else(|| work.command_line(), |(line, ..)| visible(line))
+}
+
+/// The verb of a tool, and what it is about; a program has only its line.
 pub fn step_name(work: &StepAction, is_done: bool) -> (Option<Phrase>, String) {
-    let line = work.command_line();
+    let line = typed_line(work);
     let StepAction::Tool { name, .. } = work else { return (None, line) };
     let subject = line.strip_prefix(name.as_str()).unwrap_or(&line).trim_start();
     match VERBS.iter().find(|(tool, ..)| tool == name) {
@@ -90,6 +99,43 @@ fn failed_test(item: &Value, cwd: &str) -> Option<FailedTest> {
     })
 }
 
+/// Which of the lines of a step that failed say why, and whether one of them names a failure: from
+/// the first of the most telling ones on, else the last ones.
+pub fn telling_lines(lines: &[&str], most: usize) -> (Range<usize>, bool) {
+    let at = |at: &usize| lines.get(*at).map_or(0, |line| weight(line));
+    let named = (0..lines.len()).rev().max_by_key(at).filter(|line| at(line) > 0);
+    let from = named.unwrap_or(lines.len().saturating_sub(most));
+    (from..(from + most).min(lines.len()), named.is_some())
+}
+
+/// Whether a line says more than that something failed.
+pub fn is_told(line: &str) -> bool {
+    !line.trim().is_empty() && !NOISE.iter().any(|part| line.contains(part))
+}
+
+/// Parts of lines that name a failure, the most telling first.
+const FAILURES: &[&[&str]] = &[
+    &["panicked at", "AssertionError", "Error: ", "Exception: ", "fatal: "],
+    &["error: ", "error[", "error TS", ": error", "not found", "No such file", "cannot ", "denied"],
+    &["FAILED", "FAIL:", "--- FAIL", "failed", "error", "Error"],
+];
+/// Parts of lines that only say that something failed.
+const NOISE: &[&str] = &[
+    "test result:",
+    "to rerun pass",
+    "could not compile",
+    "aborting due to",
+    "RUST_BACKTRACE",
+    "A complete log of this run",
+    "Compiling ",
+    "warning: build failed",
+];
+
+fn weight(line: &str) -> usize {
+    let names = |parts: &&[&str]| parts.iter().any(|part| line.contains(part));
+    FAILURES.iter().position(names).map_or(0, |at| FAILURES.len() - at)
+}
+
 /// The line by which git reports a commit, and what it changed: `[main 4b40020] Round prices, 3
 /// files changed`.
 pub fn commit_line(observation: &Observation) -> Option<String> {
@@ -127,7 +173,7 @@ pub fn ways_out(observation: &Observation) -> Option<LocalizedText> {
     }
     let line = match &observation.step.work {
         StepAction::Tool { .. } => None,
-        work => Some(work.command_line()),
+        work => Some(typed_line(work)),
     };
     let by_hand = line.map(|line| {
         let fits = line.len() <= TYPED && !line.contains(char::is_control);

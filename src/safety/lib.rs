@@ -70,6 +70,7 @@ pub use openings::{
     with_sandbox_reasons,
 };
 pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};
+pub use pieces::shell_line;
 pub use policy::{
     Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
     ToolRestriction, Unknown, is_firm,

@@ -12,7 +12,7 @@ use super::{
     Assessment, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand,
     ShellScriptPart, WriteOpening, named,
 };
-use avocet_core::i18n::safety as words;
+use avocet_core::i18n::{Lang, LocalizedText, safety as words};
 use avocet_core::protocol::{Effect, Reason, Requires, Step, StepAction, SubCommand, Tier};
 use avocet_core::text::short_name;
 
@@ -164,9 +164,12 @@ impl JudgedLine {
         for piece in self.pieces.iter().filter(|piece| !piece.runs() && !piece.judged.risk.lifted) {
             let reasons = piece.judged.risk.reasons.iter();
             for reason in reasons.filter(|reason| reason.tier == Tier::L1) {
-                let say = words::SHELL_PIECE_ASKS
-                    .with("piece", excerpt(&piece.text))
-                    .with("why", reason.say.clone());
+                let is_named = self.pieces.len() == 1 || names(&reason.say, &piece.text);
+                let named = || {
+                    let say = words::SHELL_PIECE_ASKS.with("piece", excerpt(&piece.text));
+                    say.with("why", reason.say.clone())
+                };
+                let say = if is_named { reason.say.clone() } else { named() };
                 findings.add(reason.rule.clone(), Tier::L1, say, Some(self.arg), &[]);
             }
         }
@@ -247,6 +250,13 @@ impl JudgedLine {
         });
         ShellScript(parts.collect())
     }
+}
+
+/// Whether a reason begins with the program of a piece: "`npm test` runs code of the project."
+fn names(say: &LocalizedText, piece: &str) -> bool {
+    let say = say.text(Lang::En);
+    let program = say.strip_prefix('`').and_then(|rest| rest.split_once('`'));
+    program.is_some_and(|(program, _)| piece.starts_with(program))
 }
 
 fn script_part(command: PlainCommand, piece: JudgedPiece) -> ShellScriptPart {

@@ -154,14 +154,13 @@ fn split_diff(text: &str, folder: &Path) -> Vec<Change> {
             line if !in_hunks && line.starts_with("--- ") => {
                 change.before = (line != "--- /dev/null\n").then(String::new);
                 change.path = change.before.as_ref().and(name(line)).unwrap_or_default();
-                change.diff.push_str(line);
             }
             line if !in_hunks && line.starts_with("+++ ") => {
                 change.after = (line != "+++ /dev/null\n").then(String::new);
                 if change.after.is_some() {
                     change.path = name(line).unwrap_or_default();
                 }
-                change.diff.push_str(line);
+                change.diff = format!("--- {0}\n+++ {0}\n", change.path);
                 change.cut = false;
             }
             line if line.starts_with("@@ ") || in_hunks => {
@@ -208,14 +207,14 @@ mod tests {
                     Binary files a/p.png and b/p.png differ\n";
         let seen: Vec<_> = split_diff(text, Path::new("/w"))
             .into_iter()
-            .map(|it| (it.path, it.added, it.removed, it.after.is_some(), it.diff.len() > 20))
+            .map(|it| (it.name(), it.path, it.added, it.removed, it.after.is_some()))
             .collect();
         assert_eq!(
             seen,
             [
-                ("/w/src/a b".to_owned(), 2, 1, true, true),
-                ("/w/gone".to_owned(), 0, 1, false, true),
-                ("/w/p.png".to_owned(), 0, 0, false, false),
+                ("src/a b".to_owned(), "/w/src/a b".to_owned(), 2, 1, true),
+                ("gone".to_owned(), "/w/gone".to_owned(), 0, 1, false),
+                ("/w/p.png".to_owned(), "/w/p.png".to_owned(), 0, 0, false),
             ]
         );
     }

@@ -192,13 +192,15 @@ impl Session {
         let mut events = events_of(&tail);
         self.conversation.last_input = last_input(&events, &self.conversation.history, known.turn);
         self.measure_context();
-        let closing = recovery::closing_events(&events, &known.folder);
-        if !read_only {
-            for event in &closing {
-                self.store.recorder().append(event).await;
-            }
-            self.save_recovered_turn(known.turn, &closing).await;
+        let mut closing = recovery::closing_events(&events, &known.folder);
+        if read_only {
+            // Its turn goes on in the other window.
+            closing.clear();
         }
+        for event in &closing {
+            self.store.recorder().append(event).await;
+        }
+        self.save_recovered_turn(known.turn, &closing).await;
         let interrupted = !closing.is_empty();
         events.extend(closing);
         let told = events.iter().filter(|event| event.is_transcript());

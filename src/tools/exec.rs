@@ -139,7 +139,8 @@ async fn run(
 type FirstLook = Option<(FileGuard, PutBack)>;
 
 async fn guard_files(exec: &Exec, judged: &Assessment, by_hand: bool) -> FirstLook {
-    let (sandbox, judged) = (Arc::clone(&exec.sandbox), judged.clone());
+    let sandbox = Arc::clone(&exec.sandbox);
+    let judged = judged.clone();
     tokio::task::spawn_blocking(move || sandbox.guard_files(&judged, by_hand)).await.ok()
 }
 

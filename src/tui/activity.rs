@@ -13,6 +13,7 @@ use avocet_core::i18n::{Lang, context, screen as words};
 use avocet_core::protocol::reply::{tool_name, wire_name};
 use avocet_core::protocol::{Event, Step, Tier};
 use avocet_core::text::size;
+use avocet_present::outcome::typed_line;
 
 /// The time between two frames of the spinner: eight per second; without motion only the seconds
 /// change.
@@ -268,7 +269,7 @@ impl Activity {
 }
 
 fn running(step: &Step, tier: Tier) -> ActivityKind {
-    ActivityKind::Running { command: step.work.command_line(), tier }
+    ActivityKind::Running { command: typed_line(&step.work), tier }
 }
 
 /// `4 s`, `2 min 05 s`.

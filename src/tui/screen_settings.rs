@@ -7,6 +7,7 @@ use super::state::State;
 use super::submit;
 use super::theme::Depth;
 use avocet_config::{BusyInput, ShowThinking};
+use avocet_core::i18n::input::{VIM_OFF, VIM_ON};
 use avocet_core::protocol::{Notice, SessionInfo};
 
 /// What the session says of itself, with the settings that are in force now.
@@ -42,7 +43,10 @@ fn set(state: &mut State, key: &str, value: &str) -> Vec<ScreenEffect> {
         "show_pictures" => show_pictures(state),
         _ => {
             match key {
-                "vim" => drop(state.composer.set_vim(Some(is_on))),
+                "vim" if state.composer.vim_mode().is_some() != is_on => {
+                    let say = if state.composer.set_vim(Some(is_on)) { VIM_ON } else { VIM_OFF };
+                    state.transcript.add_notice(Notice::info(say));
+                }
                 "timestamps" => state.appearance.timestamps = is_on,
                 "motion" => state.activity.set_still(!is_on),
                 "show_thinking" => {

@@ -7,7 +7,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
-use super::symbols::{DOING, DONE, WAITING};
+use super::symbols::{DOING, plan_sign};
 use super::{status, text};
 use avocet_core::i18n::{screen as words, session};
 use avocet_core::protocol::{Change, Event, PlanItem, PlanState, SessionInfo};
@@ -140,13 +140,8 @@ impl SidePanel {
     fn plan_lines(&self, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
         let theme = pen.theme;
         let row = |item: &PlanItem| {
-            let (sign, style) = match item.state {
-                PlanState::Pending => (WAITING, theme.text),
-                PlanState::Doing => (DOING, theme.accent.add_modifier(Modifier::BOLD)),
-                PlanState::Done => (DONE, theme.dim),
-            };
             let text = text::elide_end(&item.text, width.saturating_sub(2));
-            Line::styled(format!("{sign} {text}"), style)
+            Line::styled(format!("{} {text}", plan_sign(item.state)), theme.plan_item(item.state))
         };
         section(words::PANEL_PLAN.text(pen.lang), self.plan.iter().map(row).collect(), pen)
     }

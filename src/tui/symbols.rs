@@ -6,6 +6,8 @@
 //! column wide, see `line_probe`. Characters of texts are not listed here; a row that contains them
 //! is drawn whole and cut at the edge, see `backend`.
 
+use avocet_core::protocol::PlanState;
+
 /// How lines are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineStyle {
@@ -63,6 +65,16 @@ pub const BULLET: &str = "∙ ";
 pub const DOING: &str = "▸";
 pub const WAITING: &str = "◦";
 pub const DONE: &str = "✓";
+
+/// In front of an item of a plan.
+pub fn plan_sign(state: PlanState) -> &'static str {
+    match state {
+        PlanState::Pending => WAITING,
+        PlanState::Doing => DOING,
+        PlanState::Done => DONE,
+    }
+}
+
 pub const FAILED: &str = "✗";
 /// The spinner while something is awaited: only the line over the input has one, so that one thing
 /// moves on the screen.

@@ -10,7 +10,7 @@ use ratatui::style::{Modifier, Style};
 use crate::symbols::LineStyle;
 use avocet_config::keys::THEMES;
 use avocet_core::i18n::LocalizedText;
-use avocet_core::protocol::Tier;
+use avocet_core::protocol::{PlanState, Tier};
 
 mod background;
 mod downsample;
@@ -146,6 +146,15 @@ impl Theme {
             Tier::L0 => self.ok,
             Tier::L1 => self.warn,
             Tier::L2 => self.danger,
+        }
+    }
+
+    /// The style of an item of a plan.
+    pub fn plan_item(&self, state: PlanState) -> Style {
+        match state {
+            PlanState::Pending => self.text,
+            PlanState::Doing => self.accent.add_modifier(Modifier::BOLD),
+            PlanState::Done => self.dim,
         }
     }
 }

@@ -10,6 +10,7 @@ use super::composer::ComposerStyle;
 use super::draw::{self, DrawContext, HorizontalRule};
 use super::focus::{Focus, input_focus};
 use super::keys::{EditAction, KeyAction, KeyAction as A, KeyContext as C};
+use super::modal::fit_message;
 use super::state::{MouseOwner, State};
 use super::status::{self, KeyHint};
 use super::time::Millis;
@@ -241,9 +242,9 @@ fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static
     let stops = stops.map(|say| says(say.into()));
     let (Some((notice, style)), Some(stops)) = (&notice, &stops) else {
         let (text, style) = notice.or(stops.map(|say| (say, pen.theme.dim))).unwrap_or_default();
-        return Line::styled(text::elide_end(&text, width), style);
+        return fit_message(&Line::styled(text, style), width.saturating_sub(1));
     };
-    let mut line = Line::styled(text::elide_end(notice, width), *style);
+    let mut line = fit_message(&Line::styled(notice.clone(), *style), width.saturating_sub(1));
     let stops = format!("   {stops}");
     if line.width() + text::width(&stops) + SIGN <= width {
         line.spans.push(Span::styled(stops, pen.theme.dim));

@@ -118,7 +118,9 @@ fn lines(state: &State, pen: &DrawContext<'_>, width: usize) -> (Vec<Line<'stati
 /// The key that changes which steps ask.
 fn mode_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
     let key = state.keymap.key_of(KeyContext::Input, KeyAction::NextMode);
-    let modes = ApprovalMode::ALL.map(|mode| mode.label().text(pen.lang)).join(", ");
+    let modes = ApprovalMode::ALL
+        .map(|mode| mode.label().text(pen.lang))
+        .join(words::ASK_COMMA.text(pen.lang));
     let does = format!(" {}   {modes}", words::START_MODE.text(pen.lang));
     if key.is_empty() || text::width(&key) + text::width(&does) > width {
         return Line::default();

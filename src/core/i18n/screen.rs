@@ -22,6 +22,8 @@ words! { "screen":
     VERB_WROTE: "Wrote", "已写入";
     VERB_EDITING: "Editing", "编辑";
     VERB_EDITED: "Edited", "已编辑";
+    VERB_RESTORING: "Restoring", "还原";
+    VERB_RESTORED: "Restored", "已还原";
     VERB_RUNNING: "Running", "运行";
     VERB_RAN: "Ran", "已运行";
     VERB_ASKING: "Asking", "提问";

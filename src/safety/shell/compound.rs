@@ -224,7 +224,8 @@ impl ShellParser<'_> {
             } else if self.peek().is_none() {
                 return self.mark_opaque(words::SHELL_UNFINISHED);
             } else if let Some(joint) = ["&&", "||"].into_iter().find(|joint| self.take(joint)) {
-                let (text, span) = (joint.to_owned(), (start, self.at));
+                let text = joint.to_owned();
+                let span = (start, self.at);
                 open.simple.words.push(ShellWord { text, span, ..ShellWord::default() });
             } else {
                 self.at += 1;

@@ -249,7 +249,8 @@ impl ShellParser<'_> {
 
     /// `$(…)` and `$((…))`, standing at the parenthesis.
     fn substitution(&mut self, draft: &mut WordBuilder, quoted: bool) {
-        let (start, nested_only) = (self.at.saturating_sub(1), self.nested_only);
+        let start = self.at.saturating_sub(1);
+        let nested_only = self.nested_only;
         if self.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
             let written = self.slice(start, self.at);
             draft.push_expansion(&written, Trait::Variable, true);

@@ -1,7 +1,7 @@
 //! The dialog that asks whether a step may run: the exact command or diff, and the steps after it
 //! that one answer may include; a key shows everything else that is known.
 
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
@@ -13,7 +13,7 @@ use super::subject::Subject;
 use crate::draw::DrawContext;
 use crate::text;
 use avocet_core::i18n::{LocalizedText, common, rules, screen as words};
-use avocet_core::protocol::{AskId, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
+use avocet_core::protocol::{AskId, Change, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
 use avocet_present::QuestionKind;
 use avocet_present::flow::QuestionFlow;
 
@@ -25,12 +25,10 @@ pub struct ApproveDialog {
     home: String,
 }
 
-/// `2 of 5`; empty for a single step.
-pub fn count_text(asked: &StepQuestion, pen: &DrawContext<'_>) -> String {
-    match asked.of {
-        0..=1 => String::new(),
-        of => words::ASK_COUNT.with("n", asked.number).with("of", of).text(pen.lang),
-    }
+/// `2 of 5`; nothing for a single step.
+pub fn count(asked: &StepQuestion, pen: &DrawContext<'_>) -> Vec<Span<'static>> {
+    let say = words::ASK_COUNT.with("n", asked.number).with("of", asked.of).text(pen.lang);
+    (asked.of > 1).then(|| Span::styled(say, pen.theme.dim)).into_iter().collect()
 }
 
 fn program(work: &StepAction) -> Option<&str> {
@@ -58,8 +56,16 @@ impl Dialog for ApproveDialog {
             step_details::MARKED_PROMPT
         };
         let states_reason = !self.asked.risk.is_high_risk();
-        let (title, count) = (self.title(width), self.count(pen));
-        let mut page = subject.page(title, count, prompt, states_reason, (width, pen));
+        let title = self.title(width);
+        let mut counts = self.count(pen);
+        let titled = change.filter(|change| !subject.is_edited() && self.names(change, width));
+        counts.extend(titled.into_iter().flat_map(|change| file_change::counts(change, pen)));
+        let mut page = subject.page(title, counts, prompt, states_reason, (width, pen));
+        let head = titled.map_or(0, |change| file_change::head_rows(change, width, pen).len());
+        // An empty file has no other row that could be seen.
+        if head < page.required.len() {
+            page.required = page.required.split_off(head);
+        }
         let reason = step_details::stated_reason(subject.risk, pen);
         let is_said = !subject.is_edited() && reason.is_some_and(|reason| reason == page.badge);
         // The end of a very long diff need not be seen if the diff is read page by page.
@@ -106,7 +112,7 @@ impl ApproveDialog {
                 let Some(change) = &self.asked.change else {
                     return words::ASK_TITLE.with("where", "");
                 };
-                let name = text::elide_middle(&text::single_line(&change.name()), width / 3);
+                let name = text::elide_middle(&text::single_line(&change.name()), name_room(width));
                 return file_change::title(change).with("name", name);
             }
             QuestionKind::Denied => words::ASK_AGAIN_TITLE.into(),
@@ -122,10 +128,17 @@ impl ApproveDialog {
         title.with("where", "")
     }
 
+    /// Whether the title has the whole name of the changed file.
+    fn names(&self, change: &Change, width: usize) -> bool {
+        self.question.choices.flow.offer.kind == QuestionKind::Change
+            && change.others.is_empty()
+            && text::width(&text::single_line(&change.name())) <= name_room(width)
+    }
+
     /// Its number, unless it asks again about a step that has run.
-    fn count(&self, pen: &DrawContext<'_>) -> String {
+    fn count(&self, pen: &DrawContext<'_>) -> Vec<Span<'static>> {
         let asks_again = self.asked.risk.opens_sandbox();
-        if asks_again { String::new() } else { count_text(&self.asked, pen) }
+        if asks_again { Vec::new() } else { count(&self.asked, pen) }
     }
 
     /// What must be known to answer: why a question is unusual, and where the program and the
@@ -184,6 +197,11 @@ impl ApproveDialog {
         let is_same = Some(name) == program(&self.asked.step.work);
         is_same.then_some((name, self.asked.resolved.as_deref()?))
     }
+}
+
+/// Columns of a title for the name of a file, next to its other words.
+fn name_room(width: usize) -> usize {
+    (width / 2).min(width.saturating_sub(28))
 }
 
 /// What a rule covers, without the options and the reasons that it names one by one.

@@ -31,8 +31,8 @@ pub struct DialogPage {
     pub title: String,
     pub badge: String,
     pub tone: Style,
-    /// Next to the title: its number, of how many.
-    pub count: String,
+    /// Next to the title: its number, of how many, and the size of a change.
+    pub counts: Vec<Span<'static>>,
     /// The rows that must be seen before approval.
     pub required: Rows,
     /// The rows that may stay unseen by an approval of the step alone.
@@ -269,7 +269,7 @@ impl DialogFrame {
 }
 
 /// A message in one row: its first clauses that fit, or else its first words.
-fn fit_message(said: &Line<'static>, room: usize) -> Line<'static> {
+pub fn fit_message(said: &Line<'static>, room: usize) -> Line<'static> {
     let text = said.to_string();
     if text::width(&text) <= room {
         return said.clone();
@@ -313,9 +313,8 @@ fn append_key_hints(said: Line<'static>, keys: &Line<'static>, room: usize) -> L
 }
 
 /// Columns of a body's width that the head takes without its badge.
-pub fn head_columns(title: &str, count: &str) -> usize {
-    let count = if count.is_empty() { 0 } else { text::width(count) + 1 };
-    text::width(title) + count + 4
+pub fn head_columns(title: &str, counts: &[Span<'_>]) -> usize {
+    text::width(title) + counts.iter().map(|count| count.width() + 1).sum::<usize>() + 4
 }
 
 fn is_too_small(screen: Rect) -> bool {
@@ -362,9 +361,11 @@ impl DialogPage {
         } else {
             area
         };
-        let wide = text::width(&self.title) + text::width(&self.count) + text::width(&self.badge);
-        if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
-            rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
+        let wide = head_columns(&self.title, &self.counts) + text::width(&self.badge);
+        if wide + 4 <= usize::from(area.width) {
+            for count in &self.counts {
+                rule = rule.left(count.clone());
+            }
         }
         // The title is never cut for it.
         let room = usize::from(area.width).saturating_sub(text::width(&self.title) + 6);

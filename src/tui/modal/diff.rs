@@ -89,7 +89,7 @@ impl DiffDialog {
         }
         let names = self.files.iter().map(|it| text::width(relative_path(&it.path, &self.cwd)));
         let widest = u16::try_from(names.max().unwrap_or(0) + 14).unwrap_or(u16::MAX);
-        let width = widest.clamp(24, body.width / 3);
+        let width = widest.min(body.width / 3).max(30);
         let diff = Rect { x: body.x + width + 2, width: body.width - width - 2, ..body };
         (Rect { width, ..body }, diff)
     }

@@ -25,8 +25,16 @@ pub fn title(change: &Change) -> Phrase {
     }
 }
 
-/// The head of the diff, and its rows.
-pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffViewCache) -> Rows {
+/// How many lines it adds and removes.
+pub fn counts(change: &Change, pen: &DrawContext<'_>) -> [Span<'static>; 2] {
+    [
+        Span::styled(format!("+{}", change.added), pen.theme.change.added),
+        Span::styled(format!("-{}", change.removed), pen.theme.change.removed),
+    ]
+}
+
+/// The file and the size of the change.
+pub fn head_rows(change: &Change, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     let name = text::single_line(&change.name());
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let name = match change.others.len() {
@@ -39,10 +47,8 @@ pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffVi
         (_, None) => words::CHANGE_DELETED.text(pen.lang),
         _ => "",
     };
-    let mut counts = vec![
-        Span::styled(format!("  +{}", change.added), pen.theme.change.added),
-        Span::styled(format!(" -{}", change.removed), pen.theme.change.removed),
-    ];
+    let [added, removed] = counts(change, pen);
+    let mut counts = vec![Span::raw("  "), added, Span::raw(" "), removed];
     if !kind.is_empty() {
         counts.push(Span::styled(format!("  {kind}"), pen.theme.dim));
     }
@@ -52,10 +58,15 @@ pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffVi
         Some(last) if last.width() + taken <= width => last.spans.extend(counts),
         _ => rows.push(Line::from(counts)),
     }
+    rows
+}
+
+/// The head of the diff, and its rows.
+pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffViewCache) -> Rows {
     // The head already shows the name of a single file.
     let single = change.others.is_empty().then(|| change.diff.splitn(3, '\n').nth(2));
     let body = single.map_or(change.diff.as_str(), Option::unwrap_or_default);
-    let mut rows = Rows::from(rows);
+    let mut rows = Rows::from(head_rows(change, width, pen));
     let form = if change.others.is_empty() { DiffForm::Change } else { DiffForm::AsWritten };
     let view = || DiffView::new(&escape_invisible(body), "", form, width, pen.theme);
     rows.push_diff(diffs.get_or_insert_with(change, width, view));

@@ -49,6 +49,7 @@ mod trust;
 pub use action::{ModalAction, PickerAction, Topic};
 use approve::ApproveDialog;
 use dialog::Dialog;
+pub use dialog_frame::fit_message;
 use diff::DiffDialog;
 use form::FormDialog;
 use help::HelpDialog;

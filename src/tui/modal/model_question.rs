@@ -7,6 +7,7 @@ use super::dialog::Dialog;
 use super::dialog_frame::{DialogPage, MEASURE};
 use super::question::QuestionState;
 use crate::draw::DrawContext;
+use crate::symbols::plan_sign;
 use crate::text;
 use avocet_core::i18n::{Phrase, screen as words};
 use avocet_core::protocol::{AskId, PlanItem, Question, Risk, StepAction};
@@ -45,7 +46,9 @@ impl ModelQuestionDialog {
         let mut state = QuestionState::new(id, flow);
         let (title, text) = match question {
             Question::Plan { items, .. } => {
-                let line = |item: &PlanItem| text::single_line(&item.line());
+                let line = |item: &PlanItem| {
+                    format!("{} {}", plan_sign(item.state), text::single_line(&item.text))
+                };
                 let lines: Vec<_> = items.iter().map(line).collect();
                 state.plan = items;
                 (words::PLAN_ASK, lines.join("\n"))

@@ -3,7 +3,7 @@
 
 use ratatui::text::Line;
 
-use super::approve::count_text;
+use super::approve::count;
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
@@ -34,8 +34,9 @@ impl Dialog for ShellDialog {
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, None);
-        let (title, count) = (words::SHELL_TITLE.into(), count_text(&self.asked, pen));
-        let mut page = subject.page(title, count, step_details::PROMPT, false, (width, pen));
+        let title = words::SHELL_TITLE.into();
+        let counts = count(&self.asked, pen);
+        let mut page = subject.page(title, counts, step_details::PROMPT, false, (width, pen));
         if !subject.is_edited() {
             page.optional.extend(self.command_rows(width, pen));
         }

@@ -1,7 +1,7 @@
 //! What a question about a step shows first: the step as proposed, or as edited, and how current its
 //! assessment is.
 
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 use super::dialog_frame::{self, DialogPage, MEASURE};
 use super::rows::DiffViewCache;
@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
     pub fn page(
         &self,
         title: LocalizedText,
-        count: String,
+        counts: Vec<Span<'static>>,
         prompt: &'static str,
         states_reason: bool,
         (width, pen): (usize, &DrawContext<'_>),
@@ -48,7 +48,7 @@ impl<'a> Subject<'a> {
         let title = title.text(pen.lang);
         let badge = match self.certainty {
             Certainty::Proposed if states_reason => {
-                let taken = dialog_frame::head_columns(&title, &count);
+                let taken = dialog_frame::head_columns(&title, &counts);
                 step_details::stated_badge(self.risk, width.min(MEASURE).saturating_sub(taken), pen)
             }
             Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, pen),
@@ -67,7 +67,7 @@ impl<'a> Subject<'a> {
         };
         DialogPage {
             title,
-            count,
+            counts,
             badge,
             tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
             required: must,

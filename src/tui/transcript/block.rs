@@ -270,7 +270,7 @@ impl Block {
                 layout_turn_end(ending, usage, *elapsed_ms, paper)
             }
             BlockBody::Page { title, rows } => page::layout(title, rows, paper),
-            BlockBody::Plan(items) => plan::layout(items, paper),
+            BlockBody::Plan(items) => plan::layout(items, self.fold, paper),
         }
     }
 

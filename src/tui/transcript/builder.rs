@@ -98,6 +98,7 @@ impl TranscriptBuilder {
                 }
             }
             Event::Plan { items } => self.plan(items),
+            Event::QuestionClosed { .. } => self.fold_plan(Fold::Auto),
             Event::FilesChanged { files, .. } => {
                 if let Some(say) = Change::summary(files) {
                     self.notice(Notice::info(say));
@@ -118,7 +119,6 @@ impl TranscriptBuilder {
             | Event::TerminalRequested { .. }
             | Event::TerminalReturned { .. }
             | Event::Judged { .. }
-            | Event::QuestionClosed { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
@@ -424,6 +424,13 @@ impl TranscriptBuilder {
         }
     }
 
+    fn fold_plan(&mut self, fold: Fold) {
+        let is_plan = |block: &&mut Block| matches!(block.body, BlockBody::Plan(_));
+        if let Some(block) = self.blocks.iter_mut().rev().find(is_plan) {
+            block.set_fold(fold);
+        }
+    }
+
     fn finish_step(&mut self, seen: &Observation) {
         // The plan block already shows the result of this step.
         if seen.step.work.tool() == "plan" && seen.succeeded() {
@@ -449,9 +456,10 @@ impl TranscriptBuilder {
                     );
                 }
             }
+            // The question shows its items.
+            Question::Plan { .. } => self.fold_plan(Fold::Closed),
             Question::Choice { .. }
             | Question::Form { .. }
-            | Question::Plan { .. }
             | Question::ScriptCall { .. }
             | Question::Pause { .. }
             | Question::Trust { .. } => {}

@@ -12,6 +12,7 @@ use super::{diff, diff_view};
 use crate::text::{GAP, width};
 use avocet_core::i18n::screen;
 use avocet_core::text::StyleRuns;
+use avocet_present::outcome;
 use avocet_safety::sanitize::{Cleaner, clean_styled, is_binary};
 
 /// Rows shown of a running command.
@@ -256,47 +257,17 @@ pub(super) fn telling_rows(
     paper: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     let lines = outputs.iter().flat_map(|output| output.head.lines().chain(output.tail.lines()));
-    let is_told = |line: &OutputLine<'_>| !line.text.trim().is_empty() && !is_noise(line.text);
-    let lines: Vec<OutputLine<'_>> = lines.filter(is_told).collect();
-    let weight = |at: usize| lines.get(at).map_or(0, |line| weight(line.text));
-    let named = (0..lines.len()).rev().max_by_key(|at| weight(*at));
-    let named = named.filter(|at| weight(*at) > 0);
-    let from = named.unwrap_or(lines.len().saturating_sub(most));
-    let shown = lines.get(from..(from + most).min(lines.len())).unwrap_or_default();
+    let lines: Vec<OutputLine<'_>> = lines.filter(|line| outcome::is_told(line.text)).collect();
+    let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
+    let (shown, is_named) = outcome::telling_lines(&texts, most);
+    let shown = lines.get(shown).unwrap_or_default();
     let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(*line, paper)).collect();
-    if let Some(first) = rows.first_mut().filter(|_| named.is_some()) {
+    if let Some(first) = rows.first_mut().filter(|_| is_named) {
         set_plain(first, paper);
     }
     let left_out: usize = outputs.iter().map(|output| output.left_out).sum();
     add_more(&mut rows, left_out + lines.len() - shown.len(), paper);
     rows
-}
-
-/// Parts of lines that name a failure, the most telling first.
-const FAILURES: &[&[&str]] = &[
-    &["panicked at", "AssertionError", "Error: ", "Exception: ", "fatal: "],
-    &["error: ", "error[", "error TS", ": error", "not found", "No such file", "cannot ", "denied"],
-    &["FAILED", "FAIL:", "--- FAIL", "failed", "error", "Error"],
-];
-/// Parts of lines that only say that something failed.
-const NOISE: &[&str] = &[
-    "test result:",
-    "to rerun pass",
-    "could not compile",
-    "aborting due to",
-    "RUST_BACKTRACE",
-    "A complete log of this run",
-    "Compiling ",
-    "warning: build failed",
-];
-
-fn is_noise(line: &str) -> bool {
-    NOISE.iter().any(|part| line.contains(part))
-}
-
-fn weight(line: &str) -> usize {
-    let names = |parts: &&[&str]| parts.iter().any(|part| line.contains(part));
-    FAILURES.iter().position(names).map_or(0, |at| FAILURES.len() - at)
 }
 
 /// One row, truncated where the line is too long.

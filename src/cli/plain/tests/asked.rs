@@ -1,7 +1,7 @@
 //! Questions as lines, and what is written around them.
 
 use super::*;
-use avocet_core::protocol::Change;
+use avocet_core::protocol::{Change, ParsedOutput};
 
 #[test]
 fn trust_is_asked_about_in_a_line_of_words() {
@@ -76,6 +76,49 @@ fn what_only_read_is_one_line_and_a_line_of_the_user_shows_its_output() {
         shown.extend(written(&linear.on_event(Event::StepFinished(Box::new(observation)))));
         assert_eq!((shown.len(), &*shown[0]), (lines, first), "{shown:?}");
     }
+}
+
+/// The lines about a step of the model that ended so.
+fn lines_of(stdout: &str, code: i32, parsed: Option<ParsedOutput>) -> Vec<String> {
+    let work = StepAction::exec("npm", &["test"]);
+    let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+    let observation = Observation {
+        exit_code: Some(code),
+        stdout: stdout.into(),
+        parsed,
+        ..Observation::not_run(step, "/work", risk(Tier::L1, false), Came::Ran)
+    };
+    written(&linear().on_event(Event::StepFinished(Box::new(observation))))
+}
+
+#[test]
+fn a_failing_test_is_read_out_by_its_name_and_its_place() {
+    let failed = serde_json::json!({
+        "failed": "formats two digits", "file": "/work/price.test.js", "line": 6,
+        "message": "expected '1.50'\nactual '1.5'",
+    });
+    let counts = serde_json::json!({ "failed": 1 });
+    let items = vec![counts, failed];
+    let parsed = ParsedOutput { kind: "test_summary".into(), total: 3, items };
+    let stdout = "noise\n".repeat(60);
+    assert_eq!(
+        lines_of(&stdout, 1, Some(parsed)),
+        [
+            "  formats two digits  price.test.js:6",
+            "    expected '1.50'",
+            "    actual '1.5'",
+            "  and 57 more lines",
+            "It ended with exit code 1."
+        ]
+    );
+}
+
+#[test]
+fn of_other_output_only_the_lines_that_tell_are_read_out() {
+    let stdout = "noise\n".repeat(60) + "error: no such thing\n  at a.rs:4\n";
+    let lines = lines_of(&stdout, 1, None);
+    assert_eq!(lines[..2], ["  error: no such thing", "    at a.rs:4"], "{lines:?}");
+    assert_eq!(lines_of(&stdout, 0, None).len(), 10, "eight lines, how many more, and the end");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::highlight::Highlighter;
 use super::*;
 use avocet_core::protocol::{
-    Ask, AskId, LineRound, ParsedOutput, Question, Requires, StepQuestion,
+    Ask, AskId, LineRound, ParsedOutput, PlanItem, Question, Requires, StepQuestion,
 };
 
 fn tool(id: &str, name: &str, path: &str) -> Step {
@@ -312,6 +312,51 @@ fn a_refusal_names_the_ways_out() {
     assert!(text.contains("add `git.reset.hard` to the setting `safety.lift`"), "{text}");
     let text = refused(step("1", "rm", &["-rf", "node_modules"]), "denied");
     assert!(text.contains("`!rm -rf") && !text.contains("safety.lift"), "{text}");
+    let text = refused(step("1", "bash", &["-lc", "rm -rf node_modules"]), "git.reset.hard");
+    assert!(text.contains("type `!rm -rf node_modules`"), "{text}");
+}
+
+#[test]
+fn a_line_for_a_shell_is_shown_as_the_line() {
+    let mut screen = Screen::new(100, 30);
+    let line = "sed -n '1,9p' src/cart.js | head -5";
+    screen.apply_all([
+        turn_started("look"),
+        done(step("1", "bash", &["-lc", line]), Tier::L0),
+        done(step("2", "/usr/bin/bash", &["-lc", "npm test && npm run build"]), Tier::L1),
+        done(step("3", "bash", &["-x", "build.sh"]), Tier::L1),
+    ]);
+    let text = screen.text();
+    assert!(text.contains(&format!("✓ {line} ")), "{text}");
+    assert!(text.contains("✓ npm test && npm run build "), "{text}");
+    assert!(text.contains("✓ bash -x build.sh "), "{text}");
+}
+
+#[test]
+fn a_plan_that_is_asked_about_does_not_appear_twice() {
+    let mut screen = Screen::new(100, 30);
+    let items = vec![PlanItem::parse("Pad the receipt")];
+    let question = Question::Plan { step: "1".into(), items: items.clone() };
+    screen.apply_all([
+        turn_started("plan it"),
+        Event::Plan { items },
+        Event::Asked(Box::new(Ask { id: AskId(1), question })),
+    ]);
+    let text = screen.text();
+    assert!(text.contains("Plan: 0 done of 1") && !text.contains("Pad the receipt"), "{text}");
+    screen.apply_all([Event::QuestionClosed { ask: AskId(1) }]);
+    assert!(screen.text().contains("◦ Pad the receipt"), "{}", screen.text());
+}
+
+#[test]
+fn a_rejected_edit_says_so_and_is_not_marked_as_a_failure() {
+    let mut screen = Screen::new(100, 30);
+    let edit = tool("1", "file.edit", "src/cart.rs");
+    let seen = Observation { duration_ms: 0, ..observation(edit, Tier::L1, Outcome::Declined) };
+    screen.apply_all([turn_started("edit it"), step_finished(seen)]);
+    let text = screen.text();
+    let row = text.lines().find(|row| row.contains("src/cart.rs")).expect("the row");
+    assert!(row.starts_with("- ") && row.trim_end().ends_with("rejected"), "{row}");
 }
 
 #[test]

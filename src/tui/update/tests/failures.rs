@@ -75,6 +75,13 @@ fn a_notice_leaves_how_to_stop_where_both_fit() {
         let line = shown.lines().find(|line| line.contains("Typed at")).expect("the notice");
         let notice = "Enter again sends it to the model.   Esc stops";
         assert_eq!(line.trim_end().ends_with(notice), width >= 80, "{shown}");
+        // A long one ends with a clause.
+        state.presence.show_message(common::MODE_AUTO_ABOUT, 49_000);
+        let row = text(&mut state, size);
+        let row = row.lines().find(|row| row.contains("What stays inside")).expect("the notice");
+        let clause = "runs without asking, with the network closed";
+        assert!(width < 80 || row.trim_end().contains(clause), "{row}");
+        assert!(row.contains('…') || row.contains("closed"), "{row}");
         // A short one leaves room at any width.
         state.presence.show_message(common::STOPPED, 49_000);
         assert!(text(&mut state, size).contains("Stopped.   Esc stops"), "{width}");

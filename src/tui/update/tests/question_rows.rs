@@ -2,6 +2,7 @@
 
 use super::asking::{row, screen_with, text, writes};
 use super::*;
+use avocet_core::protocol::Change;
 
 #[test]
 fn whole_words_of_a_long_command_share_rows() {
@@ -35,7 +36,10 @@ fn a_change_is_asked_about_as_what_it_is_and_its_file_is_named_once() {
         (change.before, change.after) = (before, after);
         let mut state = screen_with(protocol::Event::Asked(ask));
         let shown = text(&mut state, SIZE);
-        assert!(shown.lines().any(|row| row.trim() == title), "{title}\n{shown}");
+        assert!(
+            shown.lines().any(|row| row.trim() == format!("{title} +3 -0")),
+            "{title}\n{shown}"
+        );
         assert!(!shown.contains("Writes `a.txt`"), "{shown}");
     }
 }
@@ -82,4 +86,42 @@ fn a_step_that_is_asked_about_again_has_no_number() {
         let mut state = screen_with(protocol::Event::Asked(ask));
         assert_eq!(text(&mut state, SIZE).contains("2 of 2"), has_number, "{rule}");
     }
+}
+
+/// A question about this change of `/w/NAME`.
+fn asks_to_change(name: &str, change: Change) -> State {
+    let protocol::Event::Asked(mut ask) = writes(3, risk(Tier::L1)) else { panic!("asks") };
+    let Question::Step(asked) = &mut ask.question else { panic!("a step") };
+    asked.change = Some(Change { path: format!("/w/{name}"), ..change });
+    screen_with(protocol::Event::Asked(ask))
+}
+
+#[test]
+fn the_title_of_an_edit_names_its_file_and_the_diff_follows_at_once() {
+    let change = |name: &str| {
+        let diff = format!("--- {name}\n+++ {name}\n@@ -1 +1,2 @@\n-one\n+two\n+three\n");
+        Change { added: 2, removed: 1, diff, ..Change::default() }
+    };
+    let mut state = asks_to_change("a.txt", change("a.txt"));
+    let shown = text(&mut state, SIZE);
+    let mut rows = shown.lines().skip_while(|row| !row.contains("Apply this edit to"));
+    let title = rows.next().expect("the title");
+    assert!(title.contains("a.txt? +2 -1"), "{shown}");
+    assert!(
+        rows.next().is_some_and(|row| row.contains("-one") || row.contains("- one")),
+        "{shown}"
+    );
+    // A name that the title has no room for has a row of its own.
+    let long = format!("{}.txt", "n".repeat(60));
+    let mut state = asks_to_change(&long, change(&long));
+    let shown = text(&mut state, SIZE);
+    assert!(shown.contains(&format!("{long}  +2 -1")), "{shown}");
+}
+
+#[test]
+fn an_empty_file_can_be_approved() {
+    let change = Change { after: Some(String::new()), ..Change::default() };
+    let mut state = asks_to_change("a.txt", change);
+    assert!(row(&mut state, "/w/a.txt").contains("+0 -0"));
+    assert_eq!(answer_at(&mut state, "y", 5_000), decides(Decision::Approve));
 }

@@ -317,6 +317,20 @@ fn what_the_user_changed_on_the_screen_stays_while_its_setting_is_the_same() {
 }
 
 #[test]
+fn vi_keys_that_another_window_turned_on_are_announced_once() {
+    let mut state = screen_with_settings(TerminalCaps::default());
+    set(&mut state, "vim", "false");
+    set(&mut state, "vim", "true");
+    set(&mut state, "motion", "false");
+    let said =
+        |state: &mut State| rows_of(state).iter().filter(|row| row.contains("Vim mode on")).count();
+    assert_eq!(said(&mut state), 1);
+    press(&mut state, "/vim off\n");
+    set(&mut state, "vim", "false");
+    assert_eq!(rows_of(&mut state).iter().filter(|row| row.contains("Vim mode off")).count(), 1);
+}
+
+#[test]
 fn pictures_that_are_turned_on_ask_the_terminal_then() {
     let caps = TerminalCaps { pictures: PictureSupport::Unknown, ..TerminalCaps::default() };
     let mut state = screen_with_settings(caps);
