@@ -390,7 +390,7 @@ pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> 
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
     let held = if reads {
         words::SANDBOX_PIECE
-    } else if assessment.launch.named.is_empty() {
+    } else if assessment.launch.named.is_empty() || is_piece {
         words::SANDBOX_WORK
     } else {
         words::SANDBOX_NAMED
