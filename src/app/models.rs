@@ -491,6 +491,7 @@ mod tests {
             keys: KeyFinder::of_variables(Environment::default()),
             timeouts: Timeouts::default(),
             overrides: Arc::default(),
+            offers_shell: false,
             facts_memory: FactsMemory::default(),
             first_choice: None,
         };
