@@ -2,7 +2,8 @@
 //! to the shell.
 
 use super::ast::{ShellWord, Trait};
-use super::expand::{Expander, KnownWord};
+use super::expand::Expander;
+use super::known::KnownWord;
 use super::runner::ABOUT_FILES;
 use super::unknown::Demand;
 use avocet_core::text::quote_literal;
@@ -70,14 +71,15 @@ fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<Conditio
             Some(Condition { asked, shown, tests: Vec::new() })
         }
         [left, sign, right] => {
-            let one = expander.fill_unsplit(left)?;
-            let other = if right.has(Trait::Pattern) && is_sign(sign, TEXTS) {
+            let mut one = expander.fill_unsplit(left)?;
+            let mut other = if right.has(Trait::Pattern) && is_sign(sign, TEXTS) {
                 KnownWord { text: right.text.clone(), shown: Some(written_pattern(right)?) }
             } else {
                 expander.fill_unsplit(right)?
             };
             let is_text = is_sign(sign, TEXTS);
-            let is_number = is_sign(sign, NUMBERS) && [&one, &other].into_iter().all(is_decimal);
+            let is_number = is_sign(sign, NUMBERS)
+                && [&mut one, &mut other].into_iter().all(KnownWord::keep_number);
             if !is_text && !is_number {
                 return None;
             }
@@ -98,11 +100,6 @@ fn written_expression(word: &ShellWord) -> Option<&str> {
         // A `$` is an end.
         && word.text.split('$').skip(1).all(|rest| rest.is_empty() || rest.starts_with([')', '|']));
     (is_written && !word.text.is_empty()).then_some(&word.text)
-}
-
-/// Anything else would be evaluated.
-fn is_decimal(word: &KnownWord) -> bool {
-    !word.is_unknown() && !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A pattern as the shell is given it: only its signs are without quotes.
