@@ -90,14 +90,6 @@ impl Expander<'_> {
             return None;
         }
         let spreads = word.has(Braces) || word.has(Pattern);
-        if let ([all], Some(arguments)) =
-            (word.variables.as_slice(), &self.context.variables.arguments)
-            && all.written == "$@"
-            && all.written == word.text
-        {
-            let is_known = |one: &KnownWord| all.is_quoted || is_one_word(&one.text);
-            return arguments.iter().all(is_known).then(|| arguments.clone());
-        }
         if let Some(words) = self.split_known(word) {
             return words;
         }
@@ -138,6 +130,13 @@ impl Expander<'_> {
     /// is known; the inner `None`: the shell would make more of them.
     fn split_known(&self, word: &ShellWord) -> Option<Option<Vec<KnownWord>>> {
         let [only] = word.variables.as_slice() else { return None };
+        if let Some(arguments) = &self.context.variables.arguments
+            && only.written == "$@"
+            && only.written == word.text
+        {
+            let is_known = |one: &KnownWord| only.is_quoted || is_one_word(&one.text);
+            return Some(arguments.iter().all(is_known).then(|| arguments.clone()));
+        }
         let known = self.made.iter().find(|one| one.written == only.written)?.known.as_ref()?;
         let is_whole = !only.is_quoted && only.written == word.text;
         let words = known.split_ascii_whitespace();
@@ -224,18 +223,7 @@ impl Expander<'_> {
         match name {
             "PIPESTATUS" if self.shows && is_place(cut) => Some(("0".to_owned(), kept)),
             _ if !cut.is_empty() && !is_cut(cut) && !is_fallback(cut) => None,
-            name if name.bytes().all(|b| b.is_ascii_digit()) => {
-                let arguments = self.context.variables.arguments.as_deref().unwrap_or_default();
-                let at = name.parse::<usize>().ok()?.checked_sub(1)?;
-                let Some(argument) = arguments.get(at) else {
-                    let text = cut.strip_prefix(":-").unwrap_or_default().to_owned();
-                    return (variable.is_quoted || is_one_word(&text)).then_some((text, None));
-                };
-                let KnownWord { text, shown } = argument.clone();
-                let is_one = variable.is_quoted || is_one_word(&text);
-                let is_whole = shown.is_none() || cut.is_empty();
-                (is_one && is_whole).then(|| (without_cut(&text, cut).to_owned(), shown))
-            }
+            name if name.bytes().all(|b| b.is_ascii_digit()) => self.argument(name, cut, variable),
             name if self.context.variables.is_made(name) => {
                 let (text, kept) = self.shown_later(name, variable)?;
                 Some((text, kept.map(|kept| kept.replace('}', &format!("{cut}}}")))))
@@ -253,6 +241,21 @@ impl Expander<'_> {
             name if self.shows && SHOWN.contains(&name) => Some((written.to_owned(), kept)),
             _ => None,
         }
+    }
+
+    /// One of the words that a function was called with.
+    fn argument(
+        &self,
+        name: &str,
+        cut: &str,
+        variable: &VariableUse,
+    ) -> Option<(String, Option<String>)> {
+        let at = name.parse::<usize>().ok()?.checked_sub(1)?;
+        let given = self.context.variables.arguments.as_deref().unwrap_or_default().get(at);
+        let KnownWord { text, shown } = given.cloned().unwrap_or(KnownWord::literal(""));
+        let value = without_cut(&text, cut).to_owned();
+        let is_one = variable.is_quoted || is_one_word(&value);
+        (is_one && (shown.is_none() || cut.is_empty())).then_some((value, shown))
     }
 
     fn shown_sum(&self, written: &str) -> Option<(String, Option<String>)> {
