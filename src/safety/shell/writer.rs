@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::warning::Warning;
 use super::super::{PolicyContext, paths};
-use super::ast::{FunctionBody, InputText, Joint, Redirect, ShellWord, Simple, Trait};
+use super::ast::{FunctionBody, InputText, Joint, Redirect, Script, ShellWord, Simple, Trait};
 use super::condition::{Condition, read_condition};
 use super::cwd::Folders;
 use super::expand::{Expander, ExpansionContext, Substituted};
@@ -73,6 +73,19 @@ pub(super) struct LineShell {
 
 const MOST_LEVELS: usize = 4;
 
+fn is_understood(script: &Script) -> bool {
+    let leaves = |simple: &Simple| {
+        let name = simple.words.first().map_or("", |name| name.text.as_str());
+        ["break", "exit", "return"].contains(&name)
+    };
+    let is_endless = script.forms.contains(&Warning::Resource);
+    script.opaque.is_none()
+        && script.functions.len() == script.bodies.len()
+        && (!is_endless || script.commands.iter().any(leaves))
+        && !script.commands.is_empty()
+        && script.commands.len() <= MOST_COMMANDS
+}
+
 fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
     let LineContext { scene, shell, folders, variables, functions } = context;
     let is_ours = line.contains(UNKNOWN) || line.contains("${avocet_");
@@ -80,19 +93,7 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
         return None;
     }
     let script = parse(line);
-    let leaves = |simple: &Simple| {
-        simple
-            .words
-            .first()
-            .is_some_and(|name| ["break", "exit", "return"].contains(&name.text.as_str()))
-    };
-    let is_endless = script.forms.contains(&Warning::Resource);
-    let known = script.opaque.is_none()
-        && script.functions.len() == script.bodies.len()
-        && (!is_endless || script.commands.iter().any(leaves))
-        && !script.commands.is_empty()
-        && script.commands.len() <= MOST_COMMANDS;
-    if !known {
+    if !is_understood(&script) {
         return None;
     }
     let tokens = read_tokens(line, &script, shell.is_bash)?;
