@@ -129,6 +129,7 @@ const LINES: &[&str] = &[
     "while true; do echo once; break; done; while IFS= read -r l || [ -n \"$l\" ]; do echo \"<$l>\"; done < a.txt",
     "for d in sub; do x=$d/one.txt; cat $x; done",
     "show() { echo \"== $1 $2\"; head -n 1 \"$1\" || return 3; echo end; }; show a.txt x; show nope; echo $?",
+    "cd sub && show() { head -n \"$2\" \"$1\"; }; show one.txt 1; for f in $(grep -l needle *.txt); do echo $f; done",
     "all() { for f in \"$@\"; do local n=$(wc -l < \"$f\"); echo \"$f $n ${2:-none}\"; done; }; all a.txt 'sub/two words.txt'; all a.txt | wc -l; echo \"$(all a.txt)\"",
     "[[ v12.3 =~ ^v([0-9]+)\\.[0-9]$ ]] && echo yes; [[ abc =~ ^(x|y) ]] || echo no; [[ $(ls) ]] && echo some; [[ ! $(ls nope 2>/dev/null) ]] && echo none",
     "ls -d a.txt sub nope 2>/dev/null | while read -r f; do [ -d \"$f\" ] && echo $f; [[ -f $f && -s $f ]] && echo file $f; done",
@@ -137,6 +138,7 @@ const LINES: &[&str] = &[
     "timeout 9 bash -c 'ls | wc -l; cat a.txt'; timeout 9 sh -c 'false'; echo $?",
     "ls sub | xargs -I{} sh -c 'echo \"== {}\"; ls \"sub/{}\"'",
     "ls nope 2>/dev/null | wc -l; echo ${PIPESTATUS[0]} ${PWD##*/} ${HOME:-x} ${1:-y}",
+    "n=$(ls | wc -l); [[ $n -gt 1 ]] && echo many; [[ $(ls) -eq 0 ]]; printf 'a,b,c\\n' | while IFS=, read -r x _ y; do echo $y $x; done",
     "l=$(grep -n . a.txt | tail -n 1 | cut -d: -f1); sed -n \"${l}p\" a.txt; head -n \"$l\" a.txt",
     "[[ -f a.txt && abc == a* ]] && echo yes; [[ a == \"b*\" || -d nope ]] || echo no",
 ];

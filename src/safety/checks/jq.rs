@@ -35,7 +35,8 @@ pub(super) fn is_plain_jq(filter: &str) -> bool {
             continue;
         } else if c.is_ascii_alphabetic() || c == '_' {
             let begins = open.last() == Some(&'{') && matches!(last, '{' | ',');
-            let key = begins && tail.trim_start().starts_with(':') && !tail.starts_with("::");
+            let key =
+                begins && tail.trim_start().starts_with([':', ',', '}']) && !tail.starts_with("::");
             let variable =
                 before == '$' && word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
             let plain = before == '.' || key || variable || before == '@';
@@ -143,6 +144,7 @@ mod tests {
             "map(.x) | length",
             ".[] | select(.name == \"env\")",
             "{a: .b, c: 1}",
+            "{name, env, c: .d , e }",
             "{ env : .b, input: .c }",
             "[.[] | {name: .a, size: (.b | length)}]",
             ". as {env: $x} | $x",
@@ -181,6 +183,9 @@ mod tests {
             "halt",
             "input_filename",
             "{a: env}",
+            "{a: env, b}",
+            "[env, {a}]",
+            "{a: 1}, env, {b}",
             "path(.[env:1])",
             ".[env:1]",
             ".[ env : 1]",

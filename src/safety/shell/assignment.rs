@@ -4,6 +4,7 @@ use super::ast::{Joint, Set, ShellWord, Simple, Trait};
 use super::expand::{Substituted, told_names};
 use super::plain::{PlainLine, PlainPart};
 use super::writer::PlainWriter;
+use avocet_core::text::quote_literal;
 
 impl PlainWriter<'_> {
     /// `read`, as the condition of a loop: the shell keeps each line in variables.
@@ -11,8 +12,11 @@ impl PlainWriter<'_> {
         let is_condition =
             matches!(self.line.0.last(), Some(PlainPart::Text(text)) if text.ends_with("while "));
         let split = match simple.sets.as_slice() {
-            [] => "",
-            [Set { name, word, .. }] if name == "IFS" && word.text == "IFS=" => "IFS= ",
+            [] => String::new(),
+            [Set { name, value, word }] if name == "IFS" && !word.needs_expansion() => {
+                let is_sign = value.len() < 2 && value.chars().all(|c| ",:;|/= \t".contains(c));
+                is_sign.then(|| format!("IFS={} ", quote_literal(value)))?
+            }
             _ => return None,
         };
         let is_plain = is_condition && redirects.is_empty() && simple.input.is_none();
@@ -23,6 +27,10 @@ impl PlainWriter<'_> {
         for word in rest.iter().filter(|word| !is_option(word)) {
             let is_name = !word.has(Trait::Quoted) && !word.needs_expansion();
             written += " ";
+            if word.is_keyword("_") {
+                written += "avocet__rest";
+                continue;
+            }
             self.variables.mark_listed(&word.text, is_listing, self.repeated > 1)?;
             written += &self.variables.make(&word.text).filter(|_| is_name)?;
         }
@@ -69,6 +77,10 @@ impl PlainWriter<'_> {
                 || word.substitutions().next().is_some()
                     && made.iter().all(|one| one.known.is_some() || one.is_listing);
             self.variables.mark_listed(name, is_listing, self.repeated > 0)?;
+            // In a sum it would be evaluated.
+            if known.shown.is_none() && text.contains(['[', '$', '`']) {
+                return None;
+            }
             let own = self.variables.make(name)?;
             let sign = if text.starts_with("+=") && self.shell.is_bash { "+=" } else { "=" };
             let value = known.quoted();

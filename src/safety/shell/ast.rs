@@ -231,7 +231,7 @@ impl ShellWord {
 }
 
 impl Simple {
-    /// The words that the shell expands behind the name, with the text that the line feeds to it.
+    /// The words that the shell expands after the name, with the text that the line feeds to it.
     pub fn expanded(&self) -> impl Iterator<Item = &ShellWord> {
         let input = self.input.iter().filter_map(|input| match input {
             InputText::Word(word) | InputText::Expanding(word) => Some(word),

@@ -2,7 +2,8 @@
 //! to the shell.
 
 use super::ast::{ShellWord, Trait};
-use super::expand::{Expander, KnownWord};
+use super::expand::Expander;
+use super::known::KnownWord;
 use super::runner::ABOUT_FILES;
 use super::unknown::Demand;
 use avocet_core::text::quote_literal;
@@ -69,18 +70,10 @@ fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<Conditio
             let asked = vec![one.text, "=".to_owned(), expression.text.clone()];
             Some(Condition { asked, shown, tests: Vec::new() })
         }
-        [left, sign, right] => {
-            let one = expander.fill_unsplit(left)?;
-            let other = if right.has(Trait::Pattern) && is_sign(sign, TEXTS) {
-                KnownWord { text: right.text.clone(), shown: Some(written_pattern(right)?) }
-            } else {
-                expander.fill_unsplit(right)?
-            };
+        [left, sign, right] if is_sign(sign, TEXTS) || is_sign(sign, NUMBERS) => {
+            let mut one = expander.fill_unsplit(left)?;
             let is_text = is_sign(sign, TEXTS);
-            let is_number = is_sign(sign, NUMBERS) && [&one, &other].into_iter().all(is_decimal);
-            if !is_text && !is_number {
-                return None;
-            }
+            let other = read_compared(right, is_text, &mut one, expander)?;
             let shown = format!("{denial}{} {} {}", one.quoted(), sign.text, other.quoted());
             let sign = if is_text { "=" } else { &sign.text };
             let asked = vec![one.text, sign.to_owned(), other.text];
@@ -88,6 +81,20 @@ fn read_question(words: &[ShellWord], expander: Expander<'_>) -> Option<Conditio
         }
         _ => None,
     }
+}
+
+/// What a word is compared with: a text, a pattern, or a number if both are.
+fn read_compared(
+    word: &ShellWord,
+    is_text: bool,
+    one: &mut KnownWord,
+    expander: Expander<'_>,
+) -> Option<KnownWord> {
+    if is_text && word.has(Trait::Pattern) {
+        return Some(KnownWord { text: word.text.clone(), shown: Some(written_pattern(word)?) });
+    }
+    let mut other = expander.fill_unsplit(word)?;
+    (is_text || one.keep_number() && other.keep_number()).then_some(other)
 }
 
 /// A regular expression of which the shell expands nothing, as it is given it.
@@ -98,11 +105,6 @@ fn written_expression(word: &ShellWord) -> Option<&str> {
         // A `$` is an end.
         && word.text.split('$').skip(1).all(|rest| rest.is_empty() || rest.starts_with([')', '|']));
     (is_written && !word.text.is_empty()).then_some(&word.text)
-}
-
-/// Anything else would be evaluated.
-fn is_decimal(word: &KnownWord) -> bool {
-    !word.is_unknown() && !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A pattern as the shell is given it: only its signs are without quotes.

@@ -7,96 +7,10 @@ use std::path::{Path, PathBuf};
 use super::super::{FileKind, PathKind, PolicyContext, sensitive};
 use super::ast::{Set, ShellWord, Trait, VariableUse};
 use super::brace_expansion;
+use super::known::KnownWord;
 use super::unknown::UNKNOWN;
 use super::variables::{ShellVariables, is_free_name, is_one_word, made_name};
 use avocet_core::text::quote_literal;
-
-/// A word of a command that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownWord {
-    /// As the command gets it; a variable of which nothing but its name is known stays.
-    pub text: String,
-    /// As the shell is given it, where that is not the text in quotes.
-    pub shown: Option<String>,
-}
-
-impl KnownWord {
-    pub fn literal(text: impl Into<String>) -> KnownWord {
-        KnownWord { text: text.into(), shown: None }
-    }
-
-    /// A word that only the shell will know, as it is given it.
-    pub fn shown(shown: String) -> KnownWord {
-        KnownWord { text: UNKNOWN.to_owned(), shown: Some(shown) }
-    }
-
-    /// Whether the shell itself puts a part of it in, that it makes before.
-    pub fn is_unknown(&self) -> bool {
-        self.text.contains(UNKNOWN)
-    }
-
-    /// The same, and it is split there into as many words as it has.
-    pub fn is_split(&self) -> bool {
-        let count = |text| self.shown.as_ref().map_or(0, |shown| shown.matches(text).count());
-        count("${avocet_") > count("\"${avocet_")
-    }
-
-    /// The variable that it is, where it is nothing else and is split.
-    pub fn split_variable(&self) -> Option<&str> {
-        let shown = self.shown.as_deref().filter(|_| self.is_split())?;
-        let name = shown.strip_prefix("${avocet_")?.strip_suffix('}')?;
-        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_').then_some(shown)
-    }
-
-    /// Keeps it one word, whatever the shell puts in.
-    pub fn keep_whole(&mut self) {
-        let Some(shown) = &mut self.shown else { return };
-        let bare = shown.replace("\"${avocet_", "${avocet_");
-        let mut parts = bare.split("${avocet_");
-        let mut whole = parts.next().unwrap_or_default().to_owned();
-        for (name, rest) in parts.filter_map(|part| part.split_once('}')) {
-            let rest = rest.strip_prefix('"').unwrap_or(rest);
-            whole += &format!("\"${{avocet_{name}}}\"{rest}");
-        }
-        *shown = whole;
-    }
-
-    /// The variables in it, each in quotes, if none of them touches a letter: what it names is
-    /// what they name. It was kept whole.
-    pub fn bare_variables(&self) -> Option<Vec<String>> {
-        const SIGNS: [&str; 5] = [":", "/", "^", "~", ".."];
-        let mut parts = self.text.split(UNKNOWN).enumerate().peekable();
-        while let Some((at, before)) = parts.next() {
-            let Some((_, behind)) = parts.peek() else { break };
-            // Two that touch are one name.
-            let ends =
-                at == 0 && before.is_empty() || SIGNS.iter().any(|sign| before.ends_with(sign));
-            let begins = behind.is_empty() || SIGNS.iter().any(|sign| behind.starts_with(sign));
-            if !ends || !begins {
-                return None;
-            }
-        }
-        Some(self.variables())
-    }
-
-    /// The variables in it, each in quotes. It was kept whole.
-    pub fn variables(&self) -> Vec<String> {
-        let shown = self.shown.iter().flat_map(|shown| shown.split("\"${avocet_").skip(1));
-        let names = shown.filter_map(|part| part.split_once('}'));
-        names.map(|(name, _)| format!("\"${{avocet_{name}}}\"")).collect()
-    }
-
-    /// The names of the variables of the line in it.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        let shown = self.shown.iter().flat_map(|shown| shown.split("${avocet_").skip(1));
-        shown.filter_map(|part| part.split(['}', '%', '#', ':']).next())
-    }
-
-    /// For the shell, which has nothing to expand in it.
-    pub fn quoted(&self) -> String {
-        self.shown.clone().unwrap_or_else(|| quote_literal(&self.text))
-    }
-}
 
 /// Entries of a folder that are looked at, and names that a pattern may find.
 const MOST_ENTRIES: usize = 2000;
@@ -176,14 +90,6 @@ impl Expander<'_> {
             return None;
         }
         let spreads = word.has(Braces) || word.has(Pattern);
-        if let ([all], Some(arguments)) =
-            (word.variables.as_slice(), &self.context.variables.arguments)
-            && all.written == "$@"
-            && all.written == word.text
-        {
-            let is_known = |one: &KnownWord| all.is_quoted || is_one_word(&one.text);
-            return arguments.iter().all(is_known).then(|| arguments.clone());
-        }
         if let Some(words) = self.split_known(word) {
             return words;
         }
@@ -224,6 +130,13 @@ impl Expander<'_> {
     /// is known; the inner `None`: the shell would make more of them.
     fn split_known(&self, word: &ShellWord) -> Option<Option<Vec<KnownWord>>> {
         let [only] = word.variables.as_slice() else { return None };
+        if let Some(arguments) = &self.context.variables.arguments
+            && only.written == "$@"
+            && only.written == word.text
+        {
+            let is_known = |one: &KnownWord| only.is_quoted || is_one_word(&one.text);
+            return Some(arguments.iter().all(is_known).then(|| arguments.clone()));
+        }
         let known = self.made.iter().find(|one| one.written == only.written)?.known.as_ref()?;
         let is_whole = !only.is_quoted && only.written == word.text;
         let words = known.split_ascii_whitespace();
@@ -310,18 +223,7 @@ impl Expander<'_> {
         match name {
             "PIPESTATUS" if self.shows && is_place(cut) => Some(("0".to_owned(), kept)),
             _ if !cut.is_empty() && !is_cut(cut) && !is_fallback(cut) => None,
-            name if name.bytes().all(|b| b.is_ascii_digit()) => {
-                let arguments = self.context.variables.arguments.as_deref().unwrap_or_default();
-                let at = name.parse::<usize>().ok()?.checked_sub(1)?;
-                let Some(argument) = arguments.get(at) else {
-                    let text = cut.strip_prefix(":-").unwrap_or_default().to_owned();
-                    return (variable.is_quoted || is_one_word(&text)).then_some((text, None));
-                };
-                let KnownWord { text, shown } = argument.clone();
-                let is_one = variable.is_quoted || is_one_word(&text);
-                let is_whole = shown.is_none() || cut.is_empty();
-                (is_one && is_whole).then(|| (without_cut(&text, cut).to_owned(), shown))
-            }
+            name if name.bytes().all(|b| b.is_ascii_digit()) => self.argument(name, cut, variable),
             name if self.context.variables.is_made(name) => {
                 let (text, kept) = self.shown_later(name, variable)?;
                 Some((text, kept.map(|kept| kept.replace('}', &format!("{cut}}}")))))
@@ -339,6 +241,21 @@ impl Expander<'_> {
             name if self.shows && SHOWN.contains(&name) => Some((written.to_owned(), kept)),
             _ => None,
         }
+    }
+
+    /// One of the words that a function was called with.
+    fn argument(
+        &self,
+        name: &str,
+        cut: &str,
+        variable: &VariableUse,
+    ) -> Option<(String, Option<String>)> {
+        let at = name.parse::<usize>().ok()?.checked_sub(1)?;
+        let given = self.context.variables.arguments.as_deref().unwrap_or_default().get(at);
+        let KnownWord { text, shown } = given.cloned().unwrap_or(KnownWord::literal(""));
+        let value = without_cut(&text, cut).to_owned();
+        let is_one = variable.is_quoted || is_one_word(&value);
+        (is_one && (shown.is_none() || cut.is_empty())).then_some((value, shown))
     }
 
     fn shown_sum(&self, written: &str) -> Option<(String, Option<String>)> {

@@ -3,7 +3,7 @@
 use super::super::rules;
 use super::ast::{FunctionBody, Simple};
 use super::builtin::is_builtin;
-use super::expand::KnownWord;
+use super::known::KnownWord;
 use super::parser::parse;
 use super::plain::{PlainLine, PlainPart};
 use super::runner::is_of_shell;
@@ -17,7 +17,7 @@ impl PlainWriter<'_> {
     pub(super) fn define(&mut self, body: &FunctionBody) -> Option<()> {
         self.close(false)?;
         let is_certain = match self.line.0.last() {
-            Some(PlainPart::Text(before)) => before.ends_with('\n'),
+            Some(PlainPart::Text(before)) => before.ends_with('\n') || before.ends_with(" && "),
             Some(PlainPart::Command(_)) => false,
             None => true,
         };

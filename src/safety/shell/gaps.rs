@@ -53,14 +53,9 @@ enum Hole<'s> {
     Document,
 }
 
-/// The line in tokens: its words, and what is between them.
-pub(super) fn read_tokens<'s>(
-    line: &str,
-    script: &'s Script,
-    is_bash: bool,
-) -> Option<Vec<Token<'s>>> {
-    let letters: Vec<char> = line.chars().collect();
-    let mut holes: Vec<((usize, usize), Hole<'s>)> = Vec::new();
+/// The parts of a line that were read as words, in order.
+fn find_holes(script: &Script, is_bash: bool) -> Option<Vec<((usize, usize), Hole<'_>)>> {
+    let mut holes = Vec::new();
     // Those in a substitution are a part of its word.
     for simple in script.commands.iter().filter(|simple| !simple.seat.substituted) {
         if simple.fed.is_some() && simple.words.is_empty() {
@@ -83,9 +78,19 @@ pub(super) fn read_tokens<'s>(
     };
     holes.retain(|(span, _)| !is_inside(*span));
     holes.sort_by_key(|(span, _)| *span);
+    Some(holes)
+}
+
+/// The line in tokens: its words, and what is between them.
+pub(super) fn read_tokens<'s>(
+    line: &str,
+    script: &'s Script,
+    is_bash: bool,
+) -> Option<Vec<Token<'s>>> {
+    let letters: Vec<char> = line.chars().collect();
     let mut reader = GapReader { is_bash, tokens: Vec::new() };
     let mut done = 0;
-    for ((start, end), hole) in holes {
+    for ((start, end), hole) in find_holes(script, is_bash)? {
         if start >= end {
             return None;
         }

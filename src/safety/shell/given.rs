@@ -1,7 +1,8 @@
 //! Writes one command of a line, with what the shell puts into its words.
 
 use super::ast::{ShellWord, Simple, Trait};
-use super::expand::{KnownWord, told_names};
+use super::expand::told_names;
+use super::known::KnownWord;
 use super::plain::{PlainCommand, PlainLine, PlainPart};
 use super::runner::{
     Runner, file_question, is_of_shell, is_printing, only_shows_unknown, who_runs, written_sets,

@@ -2,8 +2,9 @@
 
 use super::ast::{CaseHead, ForLoop, Joint, ShellWord, Trait};
 use super::condition::written_pattern;
-use super::expand::{KnownWord, told_names};
+use super::expand::told_names;
 use super::gaps::Token;
+use super::known::KnownWord;
 use super::variables::is_free_name;
 use super::writer::PlainWriter;
 

@@ -26,6 +26,7 @@ mod expand;
 mod functions;
 mod gaps;
 mod given;
+mod known;
 mod listing;
 mod loops;
 mod parser;

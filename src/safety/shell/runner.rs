@@ -2,7 +2,7 @@
 
 use super::super::wrappers;
 use super::ast::{Set, ShellWord, Simple, Trait};
-use super::expand::KnownWord;
+use super::known::KnownWord;
 use super::unknown::UNKNOWN;
 use super::variables::is_free_name;
 use avocet_core::text::quote_literal;
@@ -52,6 +52,9 @@ pub fn who_runs(name: &str, args: &[String]) -> Option<Runner> {
     match name {
         "cd" => Some(Runner::Shell),
         ":" => args.is_empty().then_some(Runner::Shell),
+        // It only joins streams, or leaves them.
+        "umask" | "exec" => args.is_empty().then_some(Runner::Shell),
+        "ulimit" => args.iter().all(|arg| arg.starts_with('-')).then_some(Runner::Shell),
         "break" | "continue" => args.iter().all(is_status).then_some(Runner::Shell),
         "exit" => (args.len() < 2 && args.iter().all(is_status)).then_some(Runner::Shell),
         "set" => settings().then_some(Runner::Shell),

@@ -6,7 +6,8 @@ use std::path::Path;
 use super::super::PathKind;
 use super::super::warning::Warning;
 use super::ast::{RedirectKind, ShellWord};
-use super::expand::{Expander, ExpansionContext, KnownWord, Substituted};
+use super::expand::{Expander, ExpansionContext, Substituted};
+use super::known::KnownWord;
 use super::parser::parse;
 use super::runner::is_of_shell;
 

@@ -2,7 +2,7 @@
 
 use super::super::wrappers;
 use super::ast::{Script, ShellWord, VariableUse};
-use super::expand::KnownWord;
+use super::known::KnownWord;
 use super::word::identifiers;
 
 /// Those of a line. What is known of them is filled in before the shell sees the line, and never

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::super::warning::Warning;
 use super::super::{PolicyContext, paths};
-use super::ast::{FunctionBody, InputText, Joint, Redirect, ShellWord, Simple, Trait};
+use super::ast::{FunctionBody, InputText, Joint, Redirect, Script, ShellWord, Simple, Trait};
 use super::condition::{Condition, read_condition};
 use super::cwd::Folders;
-use super::expand::{Expander, ExpansionContext, KnownWord, Substituted};
+use super::expand::{Expander, ExpansionContext, Substituted};
 use super::gaps::{Token, read_tokens};
+use super::known::KnownWord;
 use super::parser::parse;
 use super::plain::{PlainCommand, PlainLine, PlainPart, ends_form};
 use super::runner::{exported, is_of_shell, is_read, is_showing};
@@ -72,6 +73,19 @@ pub(super) struct LineShell {
 
 const MOST_LEVELS: usize = 4;
 
+fn is_understood(script: &Script) -> bool {
+    let leaves = |simple: &Simple| {
+        let name = simple.words.first().map_or("", |name| name.text.as_str());
+        ["break", "exit", "return"].contains(&name)
+    };
+    let is_endless = script.forms.contains(&Warning::Resource);
+    script.opaque.is_none()
+        && script.functions.len() == script.bodies.len()
+        && (!is_endless || script.commands.iter().any(leaves))
+        && !script.commands.is_empty()
+        && script.commands.len() <= MOST_COMMANDS
+}
+
 fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
     let LineContext { scene, shell, folders, variables, functions } = context;
     let is_ours = line.contains(UNKNOWN) || line.contains("${avocet_");
@@ -79,29 +93,13 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
         return None;
     }
     let script = parse(line);
-    let leaves = |simple: &Simple| {
-        simple
-            .words
-            .first()
-            .is_some_and(|name| ["break", "exit", "return"].contains(&name.text.as_str()))
-    };
-    let is_endless = script.forms.contains(&Warning::Resource);
-    let known = script.opaque.is_none()
-        && script.functions.len() == script.bodies.len()
-        && (!is_endless || script.commands.iter().any(leaves))
-        && !script.commands.is_empty()
-        && script.commands.len() <= MOST_COMMANDS;
-    if !known {
+    if !is_understood(&script) {
         return None;
     }
     let tokens = read_tokens(line, &script, shell.is_bash)?;
-    let has_groups = tokens
-        .iter()
-        .any(|token| matches!(token, Token::Group(_) | Token::For(_) | Token::Case(_)));
     let mut writer = PlainWriter {
         scene,
         shell,
-        has_groups,
         folders,
         around: Vec::new(),
         line: PlainLine::default(),
@@ -127,7 +125,6 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
 pub(super) struct PlainWriter<'a> {
     pub(super) scene: PolicyContext<'a>,
     pub(super) shell: LineShell,
-    has_groups: bool,
     pub(super) folders: Folders,
     /// Those in front of each subshell around the next command: what it does to them ends with it.
     around: Vec<Folders>,
@@ -318,6 +315,7 @@ impl<'a> PlainWriter<'a> {
 
     pub(super) fn push_text(&mut self, text: &str) {
         match self.line.0.last_mut() {
+            _ if text.is_empty() => {}
             Some(PlainPart::Text(before)) => {
                 // The two would be one word.
                 let is_word =
@@ -439,7 +437,7 @@ impl<'a> PlainWriter<'a> {
             Joint::And => self.certain,
             Joint::Or | Joint::Pipe => false,
         } && !is_piped;
-        let certain = happens && !self.has_groups;
+        let certain = happens && self.depth == 0;
         self.certain = false;
         self.written = Some(simple);
         self.count += 1;

@@ -3,7 +3,7 @@
 //! what was printed in its words.
 
 use super::ast::{ShellWord, Simple, Trait};
-use super::expand::KnownWord;
+use super::known::KnownWord;
 use super::plain::{PlainCommand, PlainLine, PlainPart};
 use super::unknown::UNKNOWN;
 use avocet_core::text::quote_literal;
@@ -170,7 +170,8 @@ impl Invoked {
         let [shell, option, line] = self.command.as_slice() else { return None };
         let is_shell = ["sh", "bash"].contains(&shell.as_str()) && option == "-c";
         // What a quote keeps from the shell would be the name all the same.
-        let is_plain = is_shell && gap == "{}" && !line.contains(['\'', '\\', '$', '`']);
+        let is_sign = gap.chars().all(|c| c.is_ascii_punctuation());
+        let is_plain = is_shell && is_sign && !line.contains(['\'', '\\', '$', '`']);
         is_plain.then(|| line.replace(gap, &format!("${{{EACH}}}")))
     }
 

@@ -324,7 +324,7 @@ fn the_shell_gets_the_words_that_were_judged_and_expands_none() {
         ("n=5; head -$n a", ":\n</bin/head|-5|a>"),
         ("sort < a.txt", "</bin/sort> <'a.txt'"),
         ("cat <<'E' | wc\n$x\nE\nls", "printf '%s' '$x\n' | </bin/cat> | </bin/wc>\n\n</bin/ls>"),
-        ("wc <<< 'a b'", "printf '%s' 'a b\n' | </bin/wc>"),
+        ("wc <<< 'a b'", "printf '%s\\n' 'a b' | </bin/wc>"),
         (
             "echo \"a $(ls)\"",
             "( avocet_0=\"$( </bin/ls> )\" || :\nset -f\n'echo' 'a '\"${avocet_0}\" )",
