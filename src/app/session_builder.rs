@@ -21,7 +21,7 @@ use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
 use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
-use avocet_session::context::system::Surroundings;
+use avocet_session::context::system::WorkspaceFacts;
 use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
 use avocet_session::persistence::{Persistence, Replay};
@@ -141,11 +141,11 @@ pub fn build(
 }
 
 /// Nothing in an untrusted folder is read.
-fn surroundings(startup: &Startup) -> Surroundings {
+fn surroundings(startup: &Startup) -> WorkspaceFacts {
     let shell = startup.environment.path("SHELL");
     let shell = shell.as_deref().and_then(Path::file_name).unwrap_or_default();
     let project = startup.trusted.then(|| describe_project(&startup.folder));
-    Surroundings {
+    WorkspaceFacts {
         today: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
         shell: shell.to_string_lossy().into_owned(),
         project: project.unwrap_or_default(),

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use super::{NamedWrite, Needs, Program};
+use super::{Needs, Program};
 use avocet_core::protocol::SandboxDenial;
 
 /// Facts for the start of a step.
@@ -44,6 +44,29 @@ pub struct Launch {
     pub opened: SandboxDenial,
     /// What a shell is given in place of the step's own line.
     pub script: Option<ShellScript>,
+}
+
+/// A place that a question names as written, with links resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedWrite {
+    pub path: PathBuf,
+    pub opening: WriteOpening,
+}
+
+/// How such a place is opened. A missing path cannot be opened by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteOpening {
+    /// If it is there.
+    Existing,
+    /// Made as an empty file where it is missing.
+    File,
+    /// Made as an empty folder where it is missing.
+    Folder,
+    /// With the folder around it where it is missing: the program makes exactly what its arguments
+    /// name, and runs nothing else.
+    New,
+    /// With the folder around it: such a program moves or removes it.
+    Entry,
 }
 
 /// A line that runs without a question, as its shell is given it: every word is one that was

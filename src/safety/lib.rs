@@ -57,13 +57,14 @@ mod tests;
 pub use coverage::{bind_to_content, describe_coverage, why_never_applies};
 pub use findings::SeenPrograms;
 pub use fingerprint::{LaunchRequest, Seal};
-pub use launch::{Launch, ShellScript, ShellScriptCommand, ShellScriptPart};
+pub use launch::{
+    Launch, NamedWrite, ShellScript, ShellScriptCommand, ShellScriptPart, WriteOpening,
+};
 pub use machine::{
     Contents, EditRange, EditSearch, FileKind, FoundText, LargeFileState, LinkIdentity, Machine,
     OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
 };
 pub use malformed::is_hidden;
-pub use named::{NamedWrite, WriteOpening};
 pub use needs::{GuardedFiles, Needs, matches_name};
 pub use openings::{
     keeping_risk, opening_risk, opens_named_files, sandbox_reasons, unsandboxed_risk,

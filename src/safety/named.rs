@@ -10,30 +10,7 @@ use super::places::is_named;
 use super::reach::{self, OperandScope};
 use super::rules::remembered::FILE_COMMANDS;
 use super::spec::{Invocation, JudgeContext};
-use super::{PathKind, Program, paths};
-
-/// A place that a question names as written, with links resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedWrite {
-    pub path: PathBuf,
-    pub opening: WriteOpening,
-}
-
-/// How such a place is opened. A missing path cannot be opened by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WriteOpening {
-    /// If it is there.
-    Existing,
-    /// Made as an empty file where it is missing.
-    File,
-    /// Made as an empty folder where it is missing.
-    Folder,
-    /// With the folder around it where it is missing: the program makes exactly what its arguments
-    /// name, and runs nothing else.
-    New,
-    /// With the folder around it: such a program moves or removes it.
-    Entry,
-}
+use super::{NamedWrite, PathKind, Program, WriteOpening, paths};
 
 /// Programs, and the options that name what they write. An empty list of programs means all.
 #[rustfmt::skip]
@@ -53,16 +30,16 @@ const MAKERS: &[(&str, WriteOpening)] = &[
     ("tar tee truncate sponge", WriteOpening::File),
 ];
 
-/// How the value of an option is opened; `None`: it is not known to be written.
-pub fn output_option(rule: &str, option: &str) -> Option<WriteOpening> {
-    let rows = OUTPUTS.iter().filter(|(programs, names, _)| {
-        (programs.is_empty() || is_named(programs, rule)) && is_named(names, option)
-    });
-    // The row of a program says more than that of all.
-    rows.max_by_key(|(programs, ..)| !programs.is_empty()).map(|(.., opening)| *opening)
-}
-
 impl Invocation<'_> {
+    /// How the value of an option is opened; `None`: it is not known to be written.
+    pub fn output_option(&self, option: &str) -> Option<WriteOpening> {
+        let rows = OUTPUTS.iter().filter(|(programs, names, _)| {
+            (programs.is_empty() || is_named(programs, &self.id)) && is_named(names, option)
+        });
+        // The row of a program says more than that of all.
+        rows.max_by_key(|(programs, ..)| !programs.is_empty()).map(|(.., opening)| *opening)
+    }
+
     /// How an argument that may be a path outside is written: as the value of such an option, or
     /// because the command makes what is missing.
     pub fn written_argument(&self, text: &str, at: usize) -> Option<WriteOpening> {
@@ -73,7 +50,7 @@ impl Invocation<'_> {
         let before = || at.checked_sub(1).and_then(name);
         // One that is used for different things counts only where a row names the program.
         let by_option = [name(at), before()].into_iter().flatten().find_map(|option| {
-            let opening = output_option(&self.id, option)?;
+            let opening = self.output_option(option)?;
             (opening != WriteOpening::Existing).then_some(opening)
         });
         let is_missing = || {

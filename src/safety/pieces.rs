@@ -190,8 +190,11 @@ impl JudgedLine {
                 || !named.is_empty() && named.iter().all(is_entry)
         };
         if self.pieces.iter().all(is_plain) {
-            let named = self.pieces.iter().flat_map(|piece| &piece.judged.launch.named);
-            findings.launch.named = named.cloned().collect();
+            let entries = || self.pieces.iter().flat_map(|piece| &piece.judged.launch.named);
+            // What the shell itself writes stays; where an entry is named, its folder is not.
+            let named = &mut findings.launch.named;
+            named.retain(|write| !entries().any(|entry| entry.path.starts_with(&write.path)));
+            named.extend(entries().cloned());
         }
     }
 

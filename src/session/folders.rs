@@ -152,7 +152,7 @@ impl Session {
         }
     }
 
-    /// The branch, where it is another than the model was told. It follows the message: in the
+    /// The branch, where it is another than the model knows. It follows the message: in the
     /// system prompt, each switch would change the beginning of every request.
     pub(super) fn branch_note(&mut self) -> String {
         let is_small = self.responder.connected.model.prompt_size() == PromptSize::Short;

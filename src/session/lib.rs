@@ -116,8 +116,8 @@ pub struct SessionConfig {
     pub model_access: ModelAccess,
     pub security: Security,
     pub tools: Toolbox,
-    /// What the model is told of the place.
-    pub surroundings: crate::context::system::Surroundings,
+    /// What the prompt says of the workspace.
+    pub surroundings: crate::context::system::WorkspaceFacts,
     pub persona: Persona,
     /// The folder for long outputs of steps; `None`: they are not kept.
     pub outputs: Option<std::path::PathBuf>,

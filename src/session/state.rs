@@ -19,7 +19,7 @@ use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::turn_update::UnreadSettings;
 use super::user_input::UserInput;
 use super::{Connected, FoundServer, Persona, Security, SessionConfig, Wanted};
-use crate::context::system::Surroundings;
+use crate::context::system::WorkspaceFacts;
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Decision, Effort, Event, Provider, Question, SessionInfo, Step,
@@ -52,7 +52,7 @@ pub(super) struct Session {
     pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
     pub jobs: Jobs,
-    pub surroundings: Surroundings,
+    pub surroundings: WorkspaceFacts,
     /// The user's own instructions, the first of which takes new notes.
     pub user_notes: Vec<PathBuf>,
     pub settings: Option<Box<dyn SettingsAccess>>,
@@ -232,7 +232,7 @@ pub struct Conversation {
     pub active_skills: ActiveSkills,
     /// The model was last told that it plans.
     pub is_planning: bool,
-    /// The branch that the model was last told.
+    /// The branch that the model last heard of.
     pub told_branch: Option<String>,
     /// Token counts of the latest turns by number, oldest first.
     pub usage: VecDeque<(u64, Usage)>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::context::system::{self, Surroundings, SystemFacts};
+use crate::context::system::{self, SystemFacts, WorkspaceFacts};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Dialect, PromptSize};
 use avocet_tools::{Tool, Toolbox};
@@ -25,7 +25,7 @@ const MAX_COMMANDS: usize = 16;
 #[derive(Clone, Debug)]
 pub struct SystemPrompts {
     pub cwd: String,
-    pub surroundings: Surroundings,
+    pub surroundings: WorkspaceFacts,
     pub lang: Lang,
     /// The bot's own prompt.
     pub bot: Option<String>,

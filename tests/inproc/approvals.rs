@@ -180,7 +180,7 @@ fn the_option_that_approves_steps_approves_none_of_them() {
         }
     }
     let decided = decisions(question("mkdir x"), YES, false);
-    assert_eq!(decided, [Decision::Approve], "others are");
+    assert_eq!(decided, [Decision::ApproveAll { steps: vec![] }], "others are");
 }
 
 #[test]

@@ -190,6 +190,8 @@ fn shown(decision: Option<&Decision>) -> String {
     match decision {
         None => "-".into(),
         Some(Decision::Approve) => "approve".into(),
+        // What an option answers opens nothing that only a user may open.
+        Some(Decision::ApproveAll { steps }) if steps.is_empty() => "approve".into(),
         Some(Decision::ApproveAll { .. }) => "approve all".into(),
         Some(Decision::Remember(ApprovalScope::Session)) => "remember session".into(),
         Some(Decision::Remember(ApprovalScope::Project)) => "remember project".into(),

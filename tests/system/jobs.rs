@@ -154,7 +154,7 @@ async fn a_step_of_the_model_runs_on_and_is_read_and_stopped_by_it() {
     assert_eq!((started.exit_code, started.shown_exit_code()), (None, Some(0)));
     assert_eq!(started.stdout, "first line\n");
     let note = started.note.unwrap().text(Lang::En);
-    assert!(note.contains("as job 1") && note.contains("job.read"), "{note}");
+    assert!(note.contains("as job 1") && note.contains("job_read"), "{note}");
     let listed = finished(&mut talk).await.stdout;
     assert!(listed.starts_with("1 runs, 0:0") && listed.ends_with("tail -f log.txt"), "{listed}");
     let read = finished(&mut talk).await.stdout;

@@ -239,7 +239,6 @@ type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]
 /// Each setting that counts at once, with a value, what it needs, and where it is seen.
 #[rustfmt::skip]
 fn cases() -> Vec<Case> {
-    let scripts = |parts: &Parts| parts.scripts.clone();
     vec![
         ("profile", "two", OTHER, Facts(|facts| format!("{} {}", facts.profile, facts.model))),
         ("mode", "low", NAMED, Facts(|facts| format!("{:?}", facts.mode))),
@@ -287,7 +286,7 @@ fn cases() -> Vec<Case> {
         ("safety.max_auto_steps_per_turn", "3", &[], Facts(|facts| format!("{:?}", facts.max_steps))),
         ("safety.program_folders", "/usr/lib", &[], Part(exec)),
         ("safety.config_files", "/etc/x.toml", &[], Part(policy)),
-        ("scripts.environment", "SOME_VARIABLE", &[], Part(scripts)),
+        ("scripts.environment", "SOME_VARIABLE", &[], Part(|parts| parts.scripts.clone())),
         ("project.check", "true", &[], Facts(|facts| facts.check.join(" "))),
         ("limits.idle_timeout_s", "7", NAMED, Reached),
         ("limits.piece_timeout_s", "7", &[], Part(exec)),
@@ -297,7 +296,7 @@ fn cases() -> Vec<Case> {
         ("limits.tokens.turn", "5000", &[], Facts(spending)),
         ("limits.tokens.session", "5000", &[], Facts(spending)),
         ("limits.tokens.run", "5000", &[], Facts(spending)),
-        ("limits.script_timeout_s", "7", &[], Part(scripts)),
+        ("limits.script_timeout_s", "7", &[], Part(|parts| parts.scripts.clone())),
         ("limits.step_timeout_s", "7", &[], Part(exec)),
     ]
 }

@@ -1,6 +1,7 @@
 //! A conversation as lines: checks the output and the operations that events and typed lines cause.
 
 use super::*;
+use avocet_core::i18n::Phrase;
 use avocet_core::protocol::{
     ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
     NoticeLevel, Observation, Outcome as Came, PageRow, Question, Reason, Requires, Risk, Step,

@@ -307,7 +307,7 @@ fn a_step_that_asks_is_rejected_and_the_exit_code_says_so() {
 #[test]
 fn yes_approves_steps_that_ask_by_default_but_none_of_higher_risk() {
     let lifted = Risk { lifted: true, ..risk(Tier::L1) };
-    let approve = Some(Decision::Approve);
+    let approve = Some(Decision::ApproveAll { steps: vec![] });
     let reject = Some(Decision::NotAsked { remedy: w::STEP_DECLINED_HINT.into() });
     for (risk, expected) in [
         (risk(Tier::L0), &approve),

@@ -274,7 +274,6 @@ words! { "safety":
     NOTES: "{first} {next}", "{first}{next}";
     SLIPS: "{first}, {next}", "{first}、{next}";
     SLIP_ENDS: "blanks at line ends", "行尾空白";
-    SLIP_HARD_SPACES: "Hard spaces before the new lines were written as blanks.", "新行行首的不换行空格已写成普通空格。";
     SLIP_BLANKS: "blanks", "空白";
     SLIP_TABS: "tabs and blanks", "制表符与空格";
     SLIP_INDENT: "indentation", "缩进";

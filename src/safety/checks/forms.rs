@@ -53,7 +53,7 @@ pub fn checks_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
     }
 }
 
-/// Nothing in front of the sub-command that could undo what is added behind it.
+/// Nothing in front of the sub-command that could undo what is added after it.
 pub fn no_fix(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     if call.seat != ArgPosition::From(1) {
         raise_at(call, 0, findings);

@@ -8,7 +8,7 @@ use avocet_core::protocol::Effect;
 
 use super::findings::{DELETES, Findings, POWER};
 use super::spec::{ArgPart, ArgToken, Invocation, operands};
-use super::{WriteOpening, args, named, wrappers};
+use super::{WriteOpening, args, wrappers};
 
 mod awk;
 mod data;
@@ -188,7 +188,7 @@ pub fn output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
                  --directory-prefix|-D|--output-dir";
     for token in tokens {
         let Some(file) = token.value_of(names) else { continue };
-        let opening = token.flag().and_then(|option| named::output_option(&call.id, option));
+        let opening = token.flag().and_then(|option| call.output_option(option));
         call.check_output(file, token.at, opening.unwrap_or(WriteOpening::Existing), findings);
     }
 }

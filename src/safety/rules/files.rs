@@ -181,5 +181,5 @@ pub(super) const ROWS: &[Spec] = &[
         .values("--depth=text --sort=text --color=text --icon=text --group-dirs=text --date=text --blocks=text -I=path --ignore-glob=text").operands(Reads(ANY)).keeps(&["lsd -la src"]).raised(&["lsd /", "lsd -L ~/.ssh", "lsd --config-file x"]),
     Spec::read("eza exa").flags("-a -l -1 -R -T -r -d -h --all --long --tree --oneline --reverse --git --header --icons --group-directories-first")
         .values("-L=path --level=text -s=path --sort=text --color=text -I=path --ignore-glob=text").operands(Reads(ANY)).keeps(&["eza -la src", "eza -T -L 2"]).raised(&["eza /", "exa -L ~/.ssh"]),
-    Spec::ask("tokei cloc scc", words::RUNS_PROJECT_SETTINGS, &[Write]).keeps(&["tokei", "cloc --out=x ."]),
+    Spec::ask("tokei cloc scc", words::RUNS_PROJECT_SETTINGS, &[Write]).keeps(&["cloc --out=x ."]),
 ];

@@ -198,10 +198,10 @@ pub(super) const FORMS: &[CommandForm] = &[
     },
     here(Spec::read("black").by_language().flags("--check --diff -q --quiet -v --verbose --fast --safe").values("-l=text --line-length=text -t=text --target-version=text").operands(Reads(ANY)).starts(PYTHON), &["--check|--diff"]),
     // Checked, and not run.
-    here(Spec::read("bash sh dash").flags("-n").operands(Reads(1)), &["-n"]),
-    here(Spec::read("node nodejs").by_language().flags("-c --check").operands(Reads(1)), &["-c|--check"]),
-    here(Spec::read("ruby").by_language().flags("-c -w -wc").operands(Reads(1)), &["-c|-wc"]),
-    CommandForm { spec: Spec::read("php").by_language().flags("-l -n").operands(Reads(ANY)), needs: &["-l"], empty_folder: false, inserted: (0, &["-n"]) },
+    here(Spec::read("bash sh dash").posix().flags("-n").operands(Reads(1)), &["-n"]),
+    here(Spec::read("node nodejs").posix().by_language().flags("-c --check").operands(Reads(1)), &["-c|--check"]),
+    here(Spec::read("ruby").posix().by_language().flags("-c -w -wc").operands(Reads(1)), &["-c|-wc"]),
+    CommandForm { spec: Spec::read("php").posix().by_language().flags("-l -n").operands(Reads(ANY)), needs: &["-l"], empty_folder: false, inserted: (0, &["-n"]) },
     here(Spec::ask("terraform tofu", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").by_language().flags("-check -diff -recursive -no-color").operands(Reads(ANY)).starts(&["diff"]).check(checks::checks_format)]), &[]),
 
     // Counts, documents, pictures, tables.
@@ -223,7 +223,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("pup").flags("-c -n -p --color --number --plain").values("-f=path --file=path -i=text --indent=text -l=text --limit=text").operands(Text), &[]),
     here(Spec::read("colordiff").by_language().flags("-u -w -b -B -i -q -N").values("-U=text").operands(Reads(2)).starts(&["diff", "perl"]), &[]),
     here(Spec::read("difft").flags("--skip-unchanged --check-only --exit-code").values("--display=text --color=text --context=text --width=text --background=text").operands(Reads(2)), &[]),
-    here(Spec::read("sqlite3").by_language().flags("-readonly -header -noheader -csv -json -line -list -column -box -table -markdown -batch -bail -quote -tabs -html -safe").values("-separator=text -nullvalue=text").operands(Named).check(checks::queries), &[]),
+    here(Spec::read("sqlite3").by_language().flags("-readonly -header -noheader -csv -json -line -list -column -box -table -markdown -batch -bail -quote -tabs -html -safe").values("-separator=text -nullvalue=text").operands(Named).check(checks::queries), &["-readonly"]),
     here(Spec::read("pandoc").by_language().flags("-s --standalone --sandbox").values("-f=text --from=text --read=text -t=text --to=text --write=text --wrap=text --columns=text").operands(Reads(ANY)), &["--sandbox"]),
 
     // The contents of an archive.

@@ -110,7 +110,7 @@ pub(super) const ROWS: &[Spec] = &[
         .raised(&["gawk BEGIN{system(1)}", "awk '{print > \"x\"}' a.txt", "awk -f x.awk a.txt", "awk '{print}' .env", "awk 1 /etc/shadow", "awk --file=x a.txt", "gawk -i inplace 1 a.txt", "awk -v ENVIRON=1 1 a.txt", "awk 'BEGIN{while((getline l < ARGV[1])>0) print l}' a.txt",
                   "awk 1 ~/.ssh/id_rsa", "gawk -l filefuncs 1 a.txt", "gawk --source 1 a.txt", "gawk -e 1 a.txt", "awk -d x 1 a.txt", "gawk -o 1 a.txt", "awk 1 link_key"]),
     Spec::ask("yq xq dasel gron fx", words::QUERY_TOOL, &[Secret]).check(super::super::wrappers::scan_arguments).keeps(&["yq -i .a=1 a.yaml"]),
-    Spec::ask("sqlite3 psql mysql mariadb mongosh redis-cli duckdb", words::DATABASE, &[Write, Exec, Network]).check(checks::statements).keeps(&["sqlite3 app.db .tables", "psql -c 'select 1'", "redis-cli get x"])
+    Spec::ask("sqlite3 psql mysql mariadb mongosh redis-cli duckdb", words::DATABASE, &[Write, Exec, Network]).check(checks::statements).keeps(&["psql -c 'select 1'", "redis-cli get x"])
         .raised(&["sqlite3 app.db 'DROP TABLE x'", "sqlite3 app.db '.shell rm -rf x'", "psql -c 'drop table x'", "redis-cli FLUSHALL", "mysql -e 'TRUNCATE TABLE x'"]),
     Spec::ask("bat batcat", words::OPENS_PAGER, &[Exec]).keeps(&["bat --pager=x a.txt"]),
     Spec::ask("pandoc", words::WRITES_FILES, &[Write, Exec]).keeps(&["pandoc a.md"]),

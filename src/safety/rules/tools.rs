@@ -38,8 +38,8 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["wdiff a.txt b.txt"]).raised(&["wdiff -t a.txt b.txt", "wdiff a.txt .env"]),
 
     // Read, and tell more or do more than they seem to.
-    Spec::ask("locate plocate mdfind mdls lsappinfo airport getfacl getcap pinky lastb pmap pwdx procs dmidecode lshw sensors mpstat pidstat sar tload fastfetch duf dust ncdu broot dive", words::TELLS_MACHINE, &[Outside]).keeps(&["locate x", "mdfind x", "getfacl a.txt", "ncdu"]),
-    Spec::ask("colordiff difft delta zmore xmllint xsltproc tidy htmlq pup mlr csvcut csvgrep csvsql csvstat csvlook qpdf pdfinfo ctags etags cscope gtags plantuml mermaid mmdc sox astyle", words::WRITES_FILES, &[Write]).keeps(&["xmllint a.xml", "ctags -R .", "mlr --icsv cat a.csv"]),
+    Spec::ask("locate plocate mdfind mdls lsappinfo airport getfacl getcap pinky lastb pmap pwdx procs dmidecode lshw sensors mpstat pidstat sar tload fastfetch duf dust ncdu broot dive", words::TELLS_MACHINE, &[Outside]).keeps(&["locate x", "mdfind x", "ncdu"]),
+    Spec::ask("colordiff difft delta zmore xmllint xsltproc tidy htmlq pup mlr csvcut csvgrep csvsql csvstat csvlook qpdf pdfinfo ctags etags cscope gtags plantuml mermaid mmdc sox astyle", words::WRITES_FILES, &[Write]).keeps(&["ctags -R .", "mlr --icsv cat a.csv"]),
     Spec::ask("envsubst", words::PRINTS_ENVIRONMENT, &[Secret]).keeps(&["envsubst"]),
     Spec::ask("cheat zoxide sk fzy just", words::RUNS_PROJECT, &[Exec]).keeps(&["just build", "zoxide query x"]),
     Spec::ask("joe kak jmacs jed ne mg vis lapce pulsar", words::OPENS_PAGER, &[Exec, Write]).keeps(&["kak a.txt"]),

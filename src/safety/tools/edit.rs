@@ -17,7 +17,6 @@ mod slip;
 pub(super) mod variants;
 
 pub use fold::fold;
-use indent::with_plain_indent;
 use slip::Slip;
 pub use variants::unfence;
 
@@ -110,15 +109,6 @@ fn apply_one(text: &str, edit: &TextEdit, place: (usize, usize)) -> Result<Edite
             return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
         }
         return Ok(Edited { text: edit.new.clone(), note: None });
-    }
-    // Hard spaces before a line are a slip where the file has none.
-    let plain = with_plain_indent(&edit.new)
-        .filter(|_| with_plain_indent(text).or_else(|| with_plain_indent(&edit.old)).is_none());
-    if let Some(new) = plain {
-        let edit = TextEdit { new, ..edit.clone() };
-        let done = apply_one(text, &edit, place)?;
-        let note = done.note.or_else(|| Some(words::SLIP_HARD_SPACES.into()));
-        return Ok(Edited { note, ..done });
     }
     let (mut places, new, ends) = find_matches(text, edit);
     if let Some(anchor) = &edit.anchor {

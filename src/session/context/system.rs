@@ -22,7 +22,7 @@ pub struct SystemFacts<'a> {
     pub cwd: &'a str,
     /// `linux`, `macos`.
     pub os: &'a str,
-    pub surroundings: &'a Surroundings,
+    pub surroundings: &'a WorkspaceFacts,
     pub lang: Lang,
     pub max_commands: usize,
     /// A bot's own prompt; it comes first, since it defines the speaker.
@@ -32,7 +32,7 @@ pub struct SystemFacts<'a> {
 /// What is known of the place of a session. It stays the same while the program runs, so that
 /// requests begin alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct WorkspaceFacts {
     /// `2026-11-29`
     pub today: String,
     /// The name of the user's shell.
@@ -57,7 +57,7 @@ pub fn prompt(setting: &SystemFacts<'_>) -> String {
 }
 
 fn placeholder_value(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
-    let Surroundings { today, shell, project } = setting.surroundings;
+    let WorkspaceFacts { today, shell, project } = setting.surroundings;
     let known = |value: &str, text: String| if value.is_empty() { String::new() } else { text };
     match name {
         "project" => Some(known(project, format!(" ({project})"))),
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use avocet_core::protocol::reply::{ParsedReply, ReplyRepair, read, schema};
 
-    fn nothing() -> &'static Surroundings {
+    fn nothing() -> &'static WorkspaceFacts {
         Box::leak(Box::default())
     }
 
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_the_place_follows_the_folder() {
-        let surroundings = &Surroundings {
+        let surroundings = &WorkspaceFacts {
             today: "2026-11-29".into(),
             shell: "zsh".into(),
             project: "git repository, Rust".into(),

@@ -78,7 +78,7 @@ pub(super) enum Pipes {
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     pub timeout: Duration,
-    /// Nobody is asked whether it may take longer.
+    /// No question asks whether it may take longer.
     pub is_final: bool,
     /// Between one signal and the next.
     pub grace: Duration,

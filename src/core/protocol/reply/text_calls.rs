@@ -1,10 +1,10 @@
 //! Calls that a model writes into its text, in the form it was trained on, where its server does not
 //! turn them into calls. Only what is whole and ends the text counts; nothing is repaired.
 
-use parts::{
-    Found, Object, goes_on, is_example, is_wrapping, json_calls, named, starts_line, value_of,
-};
+use parts::{Found, goes_on, is_example, is_wrapping, json_calls, named, starts_line, value_of};
 use python::python_calls;
+
+use super::fields::Object;
 
 mod gemma;
 mod markup;

@@ -61,7 +61,8 @@ fn is_bare_placeholder(line: &str) -> bool {
     let words = inner.trim_matches(['.', '…']).trim();
     let (begins, ends) = (inner.starts_with(['.', '…']), inner.ends_with(['.', '…']));
     let is_between = begins && (ends || inner.starts_with("... ") || inner.starts_with("… "));
-    let is_bracketed = inner.len() < line.len() && words.contains(' ');
+    let is_bracketed =
+        line.starts_with(['[', '(', '{']) && line.ends_with([']', ')', '}']) && words.contains(' ');
     let orders = ["keep", "leave", "retain", "preserve"];
     let first = words.split(' ').next().unwrap_or_default().to_lowercase();
     is_between && is_known(line)

@@ -30,7 +30,7 @@ pub struct TurnMessages {
     before_repair: Option<usize>,
     /// The calls of the last reply, which need a result each.
     open_calls: Vec<OpenCall>,
-    /// The model was told how to do without a shell.
+    /// The model has read how to do without a shell.
     knows_exec: bool,
     index: TurnIndex,
 }

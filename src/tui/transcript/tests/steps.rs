@@ -212,7 +212,7 @@ fn a_failing_test_is_shown_by_its_name_and_its_place() {
     let mut screen = Screen::new(100, 30);
     screen.apply_all([turn_started("t"), step_finished(seen)]);
     let text = screen.text();
-    assert!(text.contains("✗ bash") && text.contains("pads  price.js:6"), "{text}");
+    assert!(text.contains("✗ npm test | tail") && text.contains("pads  price.js:6"), "{text}");
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::parts::{
-    Found, Object, TextCall, goes_on, is_example, is_wrapping, json_arguments, named, value_of,
+    Found, TextCall, goes_on, is_example, is_wrapping, json_arguments, named, value_of,
 };
+use crate::protocol::reply::fields::Object;
 use crate::protocol::reply::tool_names::is_alias;
 
 /// Tags around the name of a tool and its arguments.

@@ -6,8 +6,6 @@ use crate::protocol::reply::fields::plain_name;
 use crate::protocol::reply::object_input;
 use crate::protocol::reply::tool_names::is_alias;
 
-pub type Object = Map<String, Value>;
-
 /// A call by the name and the arguments it is written with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextCall {
@@ -16,7 +14,7 @@ pub struct TextCall {
     pub arguments: Value,
 }
 
-/// Calls with the words before them and the text behind them.
+/// Calls with the words before them and the text after them.
 pub type Found<'a> = (String, Vec<TextCall>, &'a str);
 
 pub fn starts_line(text: &str) -> bool {
@@ -125,7 +123,7 @@ pub fn json_arguments(given: &Value) -> Option<Value> {
 }
 
 /// `{"exec": {…}}`
-fn sole_key_call(call: &Object) -> Option<TextCall> {
+fn sole_key_call(call: &Map<String, Value>) -> Option<TextCall> {
     let (name, arguments) = call.iter().next().filter(|_| call.len() == 1)?;
     // An answer in JSON may have one key with an everyday name.
     let is_name = name.contains('_') || ["exec", "bash", "shell"].contains(&name.as_str());
@@ -133,7 +131,7 @@ fn sole_key_call(call: &Object) -> Option<TextCall> {
     is_call.then(|| TextCall { name: name.clone(), arguments: arguments.clone() })
 }
 
-pub fn named(name: &str, arguments: Object) -> Option<Vec<TextCall>> {
+pub fn named(name: &str, arguments: Map<String, Value>) -> Option<Vec<TextCall>> {
     let name = name.trim();
     let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
     is_name.then(|| vec![TextCall { name: name.to_owned(), arguments: Value::Object(arguments) }])

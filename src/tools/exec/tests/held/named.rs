@@ -20,7 +20,7 @@ const NAMED: &[&str] = &[
     "cc hello.c -o ../hello", "cc -c hello.c -o HOME/hello.o", "cargo build -q --offline --manifest-path sub/Cargo.toml --target-dir ../built", "cargo init -q --lib ../lib",
     "git clone -q . ../clone", "git worktree add -q ../side -b side", "git init -q ../fresh", "git archive -o ../a.tar HEAD",
     "bash -c 'echo x > ../log'", "bash -c 'cat run.sh >> ../old.txt'", "bash -c 'printf x > HOME/log'", "bash -c './run.sh > ../out'", "bash -c 'true > ../none'",
-    "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -c 'cd ../old && touch x'", "bash -lc 'cp -r tree ../t2 && ls ../t2'",
+    "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -lc 'cp -r tree ../t2 && ls ../t2'",
 ];
 
 /// A workspace in a folder of a home, with credentials in it.
@@ -58,7 +58,7 @@ impl NamedFixture {
                 path: system.child_path(),
                 ..ChildEnvironment::default()
             },
-            limits: StepLimits::default(),
+            limits: StepLimits { alone: Duration::from_secs(600), ..StepLimits::default() },
             redactor: None,
             lang: Lang::En,
         };
