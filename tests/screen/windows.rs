@@ -231,21 +231,3 @@ fn rules_and_trusted_folders_of_four_processes_at_once_are_all_saved() {
         assert!(!matches!(now, FolderTrust::Unknown), "{}", folder.display());
     }
 }
-
-#[test]
-fn a_step_that_another_window_asks_about_is_not_said_to_be_over() {
-    let bench = TestDir::new();
-    let server = Server::start(vec![Reply::cmd("I make it.", "touch", &["a"])]);
-    let (work, url) = (bench.work(), server.base_url());
-    let args = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "m"];
-    let mut first = window(&bench, &bench.work(), &args);
-    first.press("make it\r");
-    first.wait_for("Run this?");
-    let mut second = window(&bench, &bench.work(), &[&args[..], &["-c"]].concat());
-    second.wait_for("it is read-only here");
-    let shown = second.text();
-    assert!(shown.contains("needs your OK") && !shown.contains("ended before"), "{shown}");
-    leave(&mut second);
-    first.press("\x1b");
-    first.wait_for("rejected");
-}

@@ -213,7 +213,6 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("pdfinfo").flags("-box -js -struct -struct-text -rawdates -dests -isodates -url -meta -custom").values("-f=text -l=text -enc=text").operands(Reads(1)), &[]),
     here(Spec::read("pdftotext").flags("-layout -raw -nopgbrk -q -htmlmeta -table -simple -bbox").values("-f=text -l=text -r=text -x=text -y=text -W=text -H=text -enc=text -eol=text").operands(Reads(2)).check(checks::to_output), &[]),
     here(Spec::read("qpdf").argument_files().flags("--check --show-npages --show-xref --show-encryption --is-encrypted --requires-password --list-attachments --show-pages --check-linearization").operands(Reads(1)), &["--check|--show-npages|--show-xref|--show-encryption|--is-encrypted|--requires-password|--list-attachments|--show-pages|--check-linearization"]),
-    CommandForm { spec: Spec::read("exiftool").by_language().flags("-a -G -G1 -s -S -j -n -u -U -t -T -e -g -g1 -fast -fast2 -q -ee -json -csv -struct -common").values("-c=text -d=text").operands(Reads(ANY)).starts(&["perl"]), needs: &[], empty_folder: false, inserted: (0, &["-config", ""]) },
     CommandForm { spec: Spec::read("ffprobe").by_language().flags("-show_format -show_streams -show_chapters -show_programs -hide_banner -pretty -unit -sexagesimal -count_frames -count_packets -show_error").values("-v=text -loglevel=text -of=text -print_format=text -output_format=text -select_streams=text -show_entries=text -i=path").operands(Reads(1)), needs: &[], empty_folder: false, inserted: (0, &["-protocol_whitelist", "file,pipe"]) },
     here(Spec::read("identify").by_language().flags("-verbose -ping -quiet").values("-format=sure").operands(Reads(ANY)).check(checks::no_list_file), &[]),
     here(Spec::read("csvcut csvlook csvstat csvgrep").by_language().flags("-n -H -l -i -t --names --no-header-row --linenumbers --invert-match --tabs --csv --mean --sum --count --min --max --median --type --nulls --unique --freq")
@@ -224,7 +223,6 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("colordiff").by_language().flags("-u -w -b -B -i -q -N").values("-U=text").operands(Reads(2)).starts(&["diff", "perl"]), &[]),
     here(Spec::read("difft").flags("--skip-unchanged --check-only --exit-code").values("--display=text --color=text --context=text --width=text --background=text").operands(Reads(2)), &[]),
     here(Spec::read("sqlite3").by_language().flags("-readonly -header -noheader -csv -json -line -list -column -box -table -markdown -batch -bail -quote -tabs -html -safe").values("-separator=text -nullvalue=text").operands(Named).check(checks::queries), &["-readonly"]),
-    here(Spec::read("pandoc").by_language().flags("-s --standalone --sandbox").values("-f=text --from=text --read=text -t=text --to=text --write=text --wrap=text --columns=text").operands(Reads(ANY)), &["--sandbox"]),
 
     // The contents of an archive.
     here(Spec::read("tar bsdtar gtar").check(checks::tar_lists).operands(Text).flags("*").starts(UNPACKS), &[]),

@@ -19,7 +19,6 @@ const NAMED: &[&str] = &[
     "tar -cf ../new.tar tree", "tar -czf HOME/new.tgz tree", "tar -xf tree.tar -C ../old", "tar --extract --file tree.tar --directory ../empty",
     "cc hello.c -o ../hello", "cc -c hello.c -o HOME/hello.o", "cargo build -q --offline --manifest-path sub/Cargo.toml --target-dir ../built", "cargo init -q --lib ../lib",
     "git clone -q . ../clone", "git worktree add -q ../side -b side", "git init -q ../fresh", "git archive -o ../a.tar HEAD",
-    "bash -c 'echo x > ../log'", "bash -c 'cat run.sh >> ../old.txt'", "bash -c 'printf x > HOME/log'", "bash -c './run.sh > ../out'", "bash -c 'true > ../none'",
     "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -lc 'cp -r tree ../t2 && ls ../t2'",
 ];
 
