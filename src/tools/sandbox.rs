@@ -364,7 +364,7 @@ impl Sandbox {
         };
         let mut answered = UserOpenings::new(launch, granted, places);
         opened.append(&mut answered.reads);
-        let (mut named, mut around) = (answered.named, answered.around);
+        let UserOpenings { mut named, mut around, network, .. } = answered;
         readable_paths::create_own_folders(places, &writes);
         for list in [&mut opened, &mut private, &mut writes, &mut named, &mut around] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
@@ -372,7 +372,7 @@ impl Sandbox {
             // One inside another may be open around what the other leaves closed.
             list.dedup();
         }
-        let network = (needs.network || answered.network) && !places.offline;
+        let network = (needs.network || network) && !places.offline;
         let (devices, made) = (needs.devices.clone(), here(&needs.made));
         let signals = needs.signals;
         Some(Profile::Work {

@@ -342,5 +342,5 @@ fn a_step_of_a_script_is_stopped_at_its_time_limit_and_the_model_is_told() {
     let replies = vec![Reply::text(call, 2), Reply::text("All done.", 2)];
     let (said, code, sent) = run_without_user(replies, &["run", "-y", "ask.ai.yaml"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(sent.contains("stopped after 4 s"), "{sent}");
+    assert!(sent.contains("It was stopped after 4 s"), "{sent}");
 }

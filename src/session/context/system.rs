@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn the_short_prompt_is_much_shorter_and_has_no_gap() {
-        for (dialect, percent) in [(Dialect::Json, 60), (Dialect::Tools, 71)] {
+    fn the_short_prompt_is_shorter_by_a_third_and_has_no_gap() {
+        for (dialect, percent) in [(Dialect::Json, 60), (Dialect::Tools, 67)] {
             let size = |size| prompt(&SystemFacts { dialect, size, ..setting() });
             let (full, short) = (size(PromptSize::Full), size(PromptSize::Short));
             assert!(short.len() * 100 < full.len() * percent, "{} of {}", short.len(), full.len());

@@ -83,7 +83,7 @@ fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
     };
     let NativeStep { work, cwd, requires } = step;
     let background = asked.background || requires.background;
-    let (timeout_s, foreground_s) = (requires.timeout_s, requires.foreground_s);
+    let Requires { timeout_s, foreground_s, .. } = requires;
     Ok(Proposal { work, requires: Requires { background, timeout_s, foreground_s, ..asked }, cwd })
 }
 

@@ -147,7 +147,8 @@ impl NamedFixture {
 
     /// Every file with its mode and its length.
     fn tree(&self) -> BTreeMap<String, (u32, u64)> {
-        let (mut found, mut left) = (BTreeMap::new(), vec![self.at("")]);
+        let mut found = BTreeMap::new();
+        let mut left = vec![self.at("")];
         while let Some(path) = left.pop() {
             let meta = path.symlink_metadata().unwrap();
             let name = path.strip_prefix(self.at("")).unwrap().display().to_string();
