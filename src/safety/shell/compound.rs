@@ -86,6 +86,9 @@ impl ShellParser<'_> {
         self.expect_form(form, open);
         open.before = Preceding::Form;
         if let Some(frame) = open.frames.pop() {
+            if frame.is_endless {
+                self.script.add_form(Warning::Resource);
+            }
             let name = self.defining.get(frame.defining).filter(|_| self.substitutions == 0);
             if let (Some((start, begin)), Some(name)) = (frame.definition, name)
                 && form == CompoundForm::Brace
@@ -111,7 +114,7 @@ impl ShellParser<'_> {
             let counted: String =
                 self.slice(start, self.at).split_whitespace().collect::<Vec<_>>().concat();
             if counted.contains(";;") {
-                self.script.add_form(Warning::Resource);
+                open.mark_endless();
             }
             if let Some((name, words)) = count(&counted).filter(|_| self.substitutions == 0) {
                 self.script.loops.push(ForLoop { name, words, span: (begin, self.at) });

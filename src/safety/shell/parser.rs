@@ -110,6 +110,8 @@ pub(super) struct OpenCompound {
     pub(super) defining: usize,
     /// Where the function begins whose body it is, and where its commands do.
     pub(super) definition: Option<(usize, usize)>,
+    /// A loop whose condition always holds, as long as no command that leaves it was read.
+    pub(super) is_endless: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -440,7 +442,11 @@ impl<'s> ShellParser<'s> {
             simple.seat.recursive = name.is_some_and(|n| self.defining.iter().any(|d| d == n));
             let forever = if open.condition == Some(true) { "true" } else { "false" };
             if open.condition.is_some() && name.is_some_and(|n| n == forever || n == ":") {
-                self.script.add_form(Warning::Resource);
+                open.mark_endless();
+            }
+            // One of a pipe runs in a shell of its own.
+            if !self.piped && joint != Joint::Pipe {
+                open.leave_loops(&simple);
             }
             self.script.commands.push(simple);
         }
@@ -494,9 +500,31 @@ impl OpenCommand {
         }
     }
 
+    pub(super) fn mark_endless(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.is_endless = true;
+        }
+    }
+
+    /// Of the loops around, those that a command leaves have an end: `break` leaves the inner one,
+    /// `exit` and `return` all up to the function that is being defined.
+    fn leave_loops(&mut self, simple: &Simple) {
+        let name = simple.words.first().map_or("", |name| name.text.as_str());
+        let loops = match name {
+            "break" => simple.words.get(1).map_or(Some(1), |count| count.text.parse().ok()),
+            "exit" | "return" => Some(usize::MAX),
+            _ => None,
+        };
+        let within = self.frames.iter_mut().rev().take_while(|frame| frame.definition.is_none());
+        let around = within.filter(|frame| frame.kind == CompoundForm::Loop);
+        around.take(loops.unwrap_or(0)).for_each(|frame| frame.is_endless = false);
+    }
+
     pub(super) fn push(&mut self, kind: CompoundForm, reader: &mut ShellParser<'_>) {
         let definition = reader.bodiless.map(|start| (start, reader.at));
         let defining = reader.enclosing_functions();
-        self.frames.push(OpenCompound { kind, piped: reader.piped, defining, definition });
+        let piped = reader.piped;
+        let frame = OpenCompound { kind, piped, defining, definition, is_endless: false };
+        self.frames.push(frame);
     }
 }

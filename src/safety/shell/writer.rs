@@ -74,14 +74,9 @@ pub(super) struct LineShell {
 const MOST_LEVELS: usize = 4;
 
 fn is_understood(script: &Script) -> bool {
-    let leaves = |simple: &Simple| {
-        let name = simple.words.first().map_or("", |name| name.text.as_str());
-        ["break", "exit", "return"].contains(&name)
-    };
-    let is_endless = script.forms.contains(&Warning::Resource);
     script.opaque.is_none()
         && script.functions.len() == script.bodies.len()
-        && (!is_endless || script.commands.iter().any(leaves))
+        && !script.forms.contains(&Warning::Resource)
         && !script.commands.is_empty()
         && script.commands.len() <= MOST_COMMANDS
 }
