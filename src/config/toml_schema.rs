@@ -363,7 +363,8 @@ impl ListKind {
                 }
                 ListKind::RuleIds => {
                     let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-                    !text.is_empty() && text.chars().all(of_id)
+                    // `*`: every refusal but those that no setting lifts.
+                    text == "*" || !text.is_empty() && text.chars().all(of_id)
                 }
                 ListKind::Rules => rule_samples::is_rule(text),
                 ListKind::Paths => text.starts_with('/') || text.starts_with("~/"),

@@ -142,6 +142,13 @@ fn on_a_machine_that_is_thrown_away_every_step_runs_that_no_rule_of_the_user_ref
     let (code, said) = run(&bench, &replies, &[&container, "-y"]);
     assert_eq!((code, made()), (0, 28), "{said}");
 
+    // What is refused elsewhere runs, and says nothing of settings. There is no such folder.
+    let replies = [&exec("rm", &["-rf", &at("not-there")]), DONE];
+    let (code, said) = run(&bench, &replies, &["-y"]);
+    assert!(code == 3 && said.contains("Refused"), "{code} {said}");
+    let (code, said) = run(&bench, &replies, &[&container, "-y"]);
+    assert!(code == 0 && !said.contains("safety.lift"), "{code} {said}");
+
     bench.settings("[safety]\ndeny = [\"touch *\"]\n");
     let denied = exec("touch", &[&at("denied")]);
     let (code, said) = run(&bench, &[&denied, DONE], &[&container, "-y"]);

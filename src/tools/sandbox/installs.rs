@@ -68,6 +68,46 @@ const OF_PROJECTS: &[&str] = &[
     "Makefile",
 ];
 
+/// Version managers that keep toolchains beside the folder of their own programs, and the parts of
+/// them that these need. Settings and keys are in others.
+const MANAGERS: &[&str] = &[
+    ".pyenv",
+    ".rbenv",
+    ".nodenv",
+    ".goenv",
+    ".jenv",
+    ".plenv",
+    ".asdf",
+    ".local/share/mise",
+    ".volta",
+    ".sdkman",
+    ".ghcup",
+    ".juliaup",
+    ".elan",
+    ".dotnet",
+];
+const PARTS_OF_MANAGERS: &[&str] = &[
+    "bin",
+    "cabal",
+    "candidates",
+    "ghc",
+    "hls",
+    "host",
+    "installs",
+    "lib",
+    "libexec",
+    "packs",
+    "plugins",
+    "sdk",
+    "shared",
+    "shims",
+    "stack",
+    "toolchains",
+    "tools",
+    "version",
+    "versions",
+];
+
 impl SandboxPaths {
     /// Every tree of programs.
     pub fn program_trees(&self) -> Vec<PathBuf> {
@@ -123,6 +163,12 @@ impl<'a> Installations<'a> {
 
     fn of_program(&self, program: &Path) -> Vec<PathBuf> {
         let mut found = self.of_interpreters(program);
+        // Also where the program is a link: a Python environment is around the link.
+        let named = program.parent().and_then(|folder| folder.canonicalize().ok());
+        let named = named.filter(|folder| !folder.starts_with(&self.paths.workspace));
+        for folder in named {
+            found.extend(self.installation(&folder).into_iter().chain(self.of_manager(&folder)));
+        }
         let Ok(real) = program.canonicalize() else { return found };
         let Some(folder) = real.parent() else { return found };
         // A link in the workspace says nothing of what the user meant.
@@ -132,6 +178,19 @@ impl<'a> Installations<'a> {
             found.extend(self.beside(folder));
         }
         found
+    }
+
+    /// What a version manager keeps for the programs of this folder, `~/.volta/tools` for
+    /// `~/.volta/bin`.
+    fn of_manager(&self, folder: &Path) -> Vec<PathBuf> {
+        let is_manager = |root: &&Path| MANAGERS.iter().any(|name| root.ends_with(name));
+        let root = folder.ancestors().take(2).find(is_manager);
+        let parts = root.into_iter().flat_map(entries).map(|(path, _)| path);
+        let is_part = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            PARTS_OF_MANAGERS.contains(&name) || name.starts_with("julia-")
+        };
+        parts.filter(|path| is_part(path) && !self.is_closed(path)).collect()
     }
 
     /// The installation of a folder of programs, with what it was made from.

@@ -20,9 +20,12 @@ async fn programs_of_an_environment_run_wherever_its_interpreter_is() {
         wall.write(&folder.join("pyvenv.cfg"), "home = x\n");
         fs::create_dir_all(folder.join("bin")).unwrap();
         std::os::unix::fs::symlink(&python, folder.join("bin/python")).unwrap();
+        wall.write(&folder.join("lib/package"), &load);
+        let load = format!("read -r home < {0}/pyvenv.cfg && . {0}/lib/package", folder.display());
+        let load: &str = load.leak();
         let script = format!("#!{}\n{load}\n", folder.join("bin/python").display());
         wall.write(&folder.join("bin/pytest"), &script);
-        programs.push((folder.join("bin/python"), vec!["-c", &load]));
+        programs.push((folder.join("bin/python"), vec!["-c", load]));
         programs.push((folder.join("bin/pytest"), vec![]));
     }
     for (program, args) in programs {
@@ -130,6 +133,45 @@ async fn toolchains_of_the_users_path_run_wherever_they_are_installed() {
     }
     assert_eq!(wrong, [""; 0]);
     assert!(by_path >= 14, "{by_path} of them were named by their paths");
+}
+
+/// Programs of version managers, and what each of them needs beside its folder.
+const OF_MANAGERS: &[(&str, &str)] = &[
+    (".pyenv/shims/python", ".pyenv/versions/3.12/lib/x"),
+    (".rbenv/shims/ruby", ".rbenv/libexec/rbenv"),
+    (".asdf/shims/node", ".asdf/installs/nodejs/20/x"),
+    (".local/share/mise/shims/node", ".local/share/mise/installs/node/20/x"),
+    (".volta/bin/node", ".volta/tools/user/platform.json"),
+    (".ghcup/bin/ghc", ".ghcup/ghc/9.8/lib/x"),
+    (".juliaup/bin/julia", ".juliaup/julia-1.10.0/lib/x"),
+    (".dotnet/dotnet", ".dotnet/host/fxr/x"),
+];
+
+#[tokio::test]
+async fn programs_of_version_managers_read_what_these_keep_for_them() {
+    let shell = Path::new("/bin/bash").canonicalize().unwrap();
+    for home in ["home", "other"] {
+        for (program, library) in OF_MANAGERS {
+            let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+            let program = wall.at(home).join(program);
+            fs::create_dir_all(program.parent().unwrap()).unwrap();
+            fs::copy(&shell, &program).unwrap();
+            let library = wall.at(home).join(library);
+            wall.write(&library, "echo library\n");
+            let mut load = format!(". {}; ", library.display());
+            for secret in [".dotnet/corefx/cryptography/key", "notes.txt", ".volta/credentials"] {
+                // What the user's own manager has is open to every step.
+                if home == "other" {
+                    wall.write(&wall.at("other").join(secret), "SECRET\n");
+                    load +=
+                        &format!("read -r x < {}/{secret} && echo $x; ", wall.at(home).display());
+                }
+            }
+            load += "echo done";
+            let seen = wall.run(&[program.to_str().unwrap(), "-c", &load]).await;
+            assert_eq!(seen.stdout, "library\ndone\n", "{program:?}: {}", seen.stderr);
+        }
+    }
 }
 
 /// The path from a folder to a file, as links of package managers are written.
