@@ -16,10 +16,10 @@ use crate::cli::script_command::{self, ScriptCommand, SearchFolders};
 use crate::cli::{Cli, Exit, help, output, table};
 use avocet_config::atomic_file;
 use avocet_core::i18n::{
-    Lang, Localize, LocalizedText, PhraseValue, common, config, script_help as words,
+    Lang, Localize, LocalizedText, PhraseValue, commands, common, config, script_help as words,
 };
 use avocet_core::protocol::{Notice, PageRow};
-use avocet_present::commands::{Surface, topic_rows};
+use avocet_present::commands::{Surface, TOPICS, topic_rows};
 use avocet_script::built_in;
 use avocet_script::manifest::Manifest;
 use avocet_script::reference::schema;
@@ -38,15 +38,21 @@ pub fn help(topics: &[String]) -> Exit {
             Err(_) => Exit::Failed,
         };
     }
-    if let [first, chapter, ..] = topics
-        && first == "scripts"
-    {
-        let why = script_command::unknown_chapter(chapter);
-        let notice = Notice::error(why).with_hint(script_command::known_chapters());
-        messages::notice(&mut output::stderr(), &notice, printer);
-        return Exit::WrongUse;
-    }
-    messages::usage(&command_help(topics, lang))
+    let notice = match topics {
+        [first, chapter, ..] if first == "scripts" => {
+            let why = script_command::unknown_chapter(chapter);
+            Notice::error(why).with_hint(script_command::known_chapters())
+        }
+        [first, ..] if Cli::command().find_subcommand(first).is_none() => {
+            let names: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+            let known = commands::MANUAL_CELL.with("name", commands::HELP_TOPICS);
+            Notice::error(commands::NO_TOPIC.with("name", first.as_str()))
+                .with_hint(known.with("value", names.join(" ")))
+        }
+        _ => return messages::usage(&command_help(topics, lang)),
+    };
+    messages::notice(&mut output::stderr(), &notice, printer);
+    Exit::WrongUse
 }
 
 /// The page of a command, as `--help` shows it.

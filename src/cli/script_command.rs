@@ -94,7 +94,10 @@ pub fn wrap_page(title: Phrase, rows: Vec<PageRow>, lang: Lang) -> Vec<PageRow> 
         match row {
             PageRow::Line(text) => {
                 let text = shown(&text, lang);
-                let lines = if text.starts_with(' ') { vec![text] } else { wrap(&text, LINE) };
+                let mut lines = if text.starts_with(' ') { vec![text] } else { wrap(&text, LINE) };
+                if lines.first().is_some_and(|first| first.starts_with('∙')) {
+                    lines.iter_mut().skip(1).for_each(|line| line.insert_str(0, "  "));
+                }
                 out.extend(lines.into_iter().map(PageRow::line));
             }
             PageRow::Pair { label, value } => {

@@ -34,7 +34,10 @@ pub fn write(out: &mut impl Write, rows: &[PageRow], printer: Printer) -> io::Re
                 page += format!("  {label}{pad}  {}", shown(value)).trim_end();
                 page.push('\n');
             }
-            PageRow::Line(line) => page += &format!("  {}\n", shown(line)),
+            PageRow::Line(line) => {
+                page += format!("  {}", shown(line)).trim_end();
+                page.push('\n');
+            }
         }
     }
     messages::write_text(out, page)

@@ -188,7 +188,12 @@ impl<'a> Invocation<'a> {
     ) {
         let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
         let class = paths::classify(text, cwd, scene);
-        let steers = || scene.is_steering_file(text, cwd);
+        let is_of_folders = ["mkdir", "rmdir"].contains(&self.id.as_str());
+        let steers = || {
+            let path = scene.resolve(text, cwd);
+            let kind = if is_of_folders { PathKind::Folder } else { scene.world.kind(&path) };
+            scene.steers_as(&path, kind)
+        };
         let Some((rule, tier, why)) = class.write_risk(is_in_repository(text), steers) else {
             return;
         };

@@ -68,7 +68,7 @@ fn describe_open_rule(rest: &Rest, command: String, folder: String) -> Vec<Local
     let what = match rest.operands {
         Operand::None => words::OPERANDS_NONE,
         Operand::Name => words::OPERANDS_NAMES,
-        Operand::Inside | Operand::Changed => words::OPERANDS_INSIDE,
+        Operand::Inside | Operand::Changed | Operand::ChangedFolder => words::OPERANDS_INSIDE,
         Operand::Remote => words::OPERANDS_REMOTE,
     };
     let open = words::OPEN.with("command", command).with("what", what);

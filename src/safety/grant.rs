@@ -258,6 +258,10 @@ impl OperandScope for CommandFolder<'_> {
         self.scene.is_steering_file(text, self.cwd)
     }
 
+    fn is_steering_folder(&self, text: &str) -> bool {
+        self.scene.steers_as(&self.scene.resolve(text, self.cwd), PathKind::Folder)
+    }
+
     fn has_local_program(&self, name: &str) -> bool {
         let folders = self.cwd.ancestors();
         let mut inside = folders.take_while(|dir| dir.starts_with(&self.scene.place.workspace));

@@ -1,7 +1,6 @@
-//! What the sandbox does and what it cannot, as `doctor`, the help and the README say it.
+//! What the sandbox cannot do, as `doctor` and the manual say it.
 
 use avocet_core::i18n::{Lang, Phrase, PhraseValue, sandbox as words};
-use avocet_core::protocol::PageRow;
 
 /// What a version of the interface restricts, and how it is on kernels before it.
 #[derive(Debug)]
@@ -12,7 +11,7 @@ pub struct KernelLimit {
     pub without: Phrase,
 }
 
-/// In the order of the versions. `doctor` shows what the kernel lacks, the help and the README all.
+/// In the order of the versions. `doctor` shows what the kernel lacks, the manual all.
 #[rustfmt::skip]
 pub const KERNEL_LIMITS: &[KernelLimit] = &[
     KernelLimit { abi: 1, linux: "5.13", what: words::LIMIT_FILES, without: words::WITHOUT_FILES },
@@ -24,16 +23,13 @@ pub const KERNEL_LIMITS: &[KernelLimit] = &[
     KernelLimit { abi: 7, linux: "6.15", what: words::LIMIT_RECORDS, without: words::WITHOUT_RECORDS },
 ];
 
-/// The limits as the README has them.
-pub fn kernel_table() -> String {
-    let mut table = String::from(
-        "| Landlock | Linux | restricted from here on | on older kernels |\n|---|---|---|---|\n",
-    );
-    for limit in KERNEL_LIMITS {
-        let [what, without] = [limit.what, limit.without].map(|it| it.text(Lang::En));
-        table += &format!("| {} | {} | {what} | {without} |\n", limit.abi, limit.linux);
-    }
-    table
+/// A row for each version of the interface, for the manual.
+pub fn kernel_rows(lang: Lang) -> impl Iterator<Item = (String, String)> {
+    KERNEL_LIMITS.iter().map(move |limit| {
+        let label = format!("Landlock {}, Linux {}", limit.abi, limit.linux);
+        let said = words::HELP_KERNEL.with("what", PhraseValue::from(limit.what));
+        (label, said.with("without", PhraseValue::from(limit.without)).text(lang))
+    })
 }
 
 /// What it leaves open on every kernel.
@@ -45,30 +41,7 @@ const OPEN: &[Phrase] = &[
     words::OPEN_FREE,
 ];
 
-/// The same as the README has it.
-pub fn open_list() -> String {
-    let mut list = String::new();
-    for open in OPEN {
-        list += &format!("- {}\n", open.text(Lang::En));
-    }
-    list
-}
-
-/// The page of the help.
-pub fn help_page() -> Vec<PageRow> {
-    let mut rows = vec![
-        PageRow::pair(words::DOCTOR_L0, words::HELD),
-        PageRow::pair(words::DOCTOR_L1, words::HELD_L1),
-        PageRow::pair(words::HELP_STEERING, words::HELP_PUT_BACK),
-        PageRow::pair(words::HELP_DENIED, words::HELP_OPENED),
-        PageRow::heading(words::HELP_OPEN),
-    ];
-    rows.extend(OPEN.iter().map(|it| PageRow::line(*it)));
-    rows.push(PageRow::heading(words::HELP_KERNELS));
-    rows.extend(KERNEL_LIMITS.iter().map(|limit| {
-        let label = format!("Landlock {}, Linux {}", limit.abi, limit.linux);
-        let said = words::HELP_KERNEL.with("what", PhraseValue::from(limit.what));
-        PageRow::pair(label, said.with("without", PhraseValue::from(limit.without)))
-    }));
-    rows
+/// The same as a list of the manual.
+pub fn open_list(lang: Lang) -> String {
+    OPEN.iter().map(|open| format!("- {}\n", open.text(lang))).collect()
 }

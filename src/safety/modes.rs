@@ -28,8 +28,9 @@ pub(super) fn answer(question: GrantQuestion<'_>) -> Option<(&'static str, Phras
         ApprovalMode::Ask | ApprovalMode::Plan => None,
         ApprovalMode::Edits => changes_files(question).then_some((EDITS, words::EDITS_MODE)),
         ApprovalMode::Auto if !is_wall_there(question.scene) => None,
-        ApprovalMode::Auto if changes_files(question) => Some((EDITS, words::EDITS_MODE)),
-        ApprovalMode::Auto => stays_inside(question).then_some((AUTO, words::AUTO_MODE)),
+        ApprovalMode::Auto => {
+            (changes_files(question) || stays_inside(question)).then_some((AUTO, words::AUTO_MODE))
+        }
     }
 }
 

@@ -88,6 +88,10 @@ impl OperandScope for AnyPlace {
         false
     }
 
+    fn is_steering_folder(&self, _: &str) -> bool {
+        false
+    }
+
     fn has_local_program(&self, _: &str) -> bool {
         false
     }

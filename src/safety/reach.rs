@@ -22,6 +22,8 @@ pub trait OperandScope {
     fn is_inside(&self, text: &str) -> bool;
     /// One that steers programs.
     fn is_steering_file(&self, text: &str) -> bool;
+    /// The same of a folder.
+    fn is_steering_folder(&self, text: &str) -> bool;
     /// A program of this name is in the `node_modules/.bin` of the folder.
     fn has_local_program(&self, name: &str) -> bool;
 }
@@ -194,6 +196,11 @@ impl Args<'_> {
                 is_local_word(text)
                     && self.ground.is_inside(text)
                     && !self.ground.is_steering_file(text)
+            }
+            Operand::ChangedFolder => {
+                is_local_word(text)
+                    && self.ground.is_inside(text)
+                    && !self.ground.is_steering_folder(text)
             }
             Operand::Remote if before == 0 => is_plain_name(text) && !text.contains(':'),
             Operand::Remote => is_name(text),

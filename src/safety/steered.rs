@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Contents, PolicyContext, repository, steering};
+use super::{Contents, PathKind, PolicyContext, repository, steering};
 
 /// The files that are looked through for what notes take in, and the most of one, in bytes.
 const MOST_NOTES: usize = 256;
@@ -17,8 +17,14 @@ impl PolicyContext<'_> {
 
     /// The same for a path whose links are resolved.
     pub fn steers(&self, path: &Path) -> bool {
+        self.steers_as(path, self.world.kind(path))
+    }
+
+    /// The same for what is there, or will be.
+    pub fn steers_as(&self, path: &Path, kind: PathKind) -> bool {
         let Some(root) = self.place.root_of(path) else { return false };
-        path.strip_prefix(root).is_ok_and(|inside| steering::steered_by(inside).is_some())
+        let is_folder = kind == PathKind::Folder;
+        path.strip_prefix(root).is_ok_and(|inside| steering::steers(inside, is_folder))
             || self.is_imported_note(path)
             || repository::is_named_by_settings(path, *self)
     }

@@ -86,6 +86,19 @@ pub fn steered_by(path: &Path) -> Option<SteeredBy> {
     listed.or_else(|| by_form().then_some(Tools))
 }
 
+/// Whether a path of the workspace steers something: a folder may be called as some files are that
+/// do.
+pub fn steers(path: &Path, is_folder: bool) -> bool {
+    let name = path.file_name().map(|name| plain_name(&name.to_string_lossy()));
+    let is_of_files = |name: &String| STEERING_FILES.split(' ').any(|own| own == name);
+    match path.parent() {
+        Some(above) if is_folder && name.as_ref().is_some_and(is_of_files) => {
+            steered_by(above).is_some()
+        }
+        _ => steered_by(path).is_some(),
+    }
+}
+
 /// What an entry of a folder steers by its name in the lists.
 pub fn listed_as(folder: Option<&str>, name: &str) -> Option<SteeredBy> {
     let name = plain_name(name);

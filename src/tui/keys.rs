@@ -306,26 +306,24 @@ const fn alternative(place: KeyContext, chords: &'static [Chord], action: KeyAct
     KeyBinding { context: place, chords, action, about: None }
 }
 
-/// The most useful keys, for the README: without the keys of a question and the small edits, which
+/// The most useful keys, for the manual: without the keys of a question and the small edits, which
 /// the help on the screen lists.
-pub fn readme_table() -> String {
+pub fn manual_rows(lang: Lang) -> impl Iterator<Item = (String, String)> {
     let told = |key: &&KeyBinding| {
         let place = matches!(key.context, Anywhere | EmptyInput | Input | KeyContext::RunningStep);
         place && !matches!(key.action, KeyAction::Edit(edit) if edit != InsertNewline)
     };
-    let mut table = String::from("| key | what it does |\n|---|---|\n");
-    for key in KEYS.iter().filter(told) {
-        let Some(about) = key.about else { continue };
+    KEYS.iter().filter(told).filter_map(move |key| {
+        let about = key.about?.text(lang);
         let chords: Vec<String> =
             key.chords.iter().map(|chord| format!("`{}`", chord.name())).collect();
-        let empty = match key.context {
-            EmptyInput => " (on an empty input)",
-            KeyContext::RunningStep => " (while it runs)",
-            _ => "",
+        let about = match key.context {
+            EmptyInput => words::ON_AN_EMPTY_INPUT.with("about", about).text(lang),
+            KeyContext::RunningStep => words::WHILE_IT_RUNS.with("about", about).text(lang),
+            _ => about.to_owned(),
         };
-        table += &format!("| {} | {}{empty} |\n", chords.join(" "), about.text(Lang::En));
-    }
-    table
+        Some((chords.join(" "), about))
+    })
 }
 
 /// The action of a key in one context; `None` when the context does not know it.

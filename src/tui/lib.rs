@@ -77,7 +77,7 @@ pub use connect::{
 pub use event::{ScreenEffect, ScreenInput, TimedInput};
 pub use exit::{Cause, ScreenExit};
 pub use guard::QUIET;
-pub use keys::readme_table as keys_table;
+pub use keys::manual_rows as key_rows;
 pub use picture::PictureSupport;
 pub use run::{draw_frame, run};
 pub use state::{Preferences, SavePaths as Kept, ScreenConfig, State};

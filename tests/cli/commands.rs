@@ -1,14 +1,13 @@
-//! Checks that the table of slash commands is consistent and agrees with the README.
+//! Checks that the table of slash commands is consistent and complete in the shells.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use avocet::commands::table::COMMANDS;
 use avocet::commands::{
     Availability, CommandContext, CommandOutcome, OptionValues, SlashCommand, Surface, dispatch,
-    find, readme_table,
+    find,
 };
 use avocet::i18n::{Lang, PhraseValue, sandbox as held};
 use avocet::protocol::{Extensions, NoticeLevel, PageRow, SandboxStatus, SessionInfo};
@@ -120,26 +119,6 @@ fn the_commands_of_a_first_session_exist() {
     for name in wanted.split_whitespace() {
         assert!(find(name).is_some(), "/{name}");
     }
-}
-
-/// `UPDATE=1 cargo test --test cli commands::` writes the table into the README.
-#[test]
-fn the_readme_shows_the_table_as_it_is() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let (before, rest) = readme.split_once("<!-- commands -->").unwrap();
-    let (shown, after) = rest.split_once("<!-- /commands -->").unwrap();
-    let table = format!("\n{}", readme_table());
-    if update() {
-        let text = format!("{before}<!-- commands -->{table}<!-- /commands -->{after}");
-        fs::write(&path, text).unwrap();
-    } else {
-        assert_eq!(shown, table, "run `UPDATE=1 cargo test --test cli commands::`");
-    }
-}
-
-fn update() -> bool {
-    avocet::config::Environment::from_process().get("UPDATE").is_some()
 }
 
 /// The words that bash offers for the last of these.

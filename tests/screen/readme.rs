@@ -162,7 +162,8 @@ fn the_frame_of_the_readme_shows_a_question_that_the_program_asks() {
     screen.wait_for("Esc no");
     let text = screen.text();
     let rows: Vec<_> = text.trim_matches('\n').lines().map(without_times).collect();
-    holds_like("screen", &format!("```text\n{}\n```\n", rows.join("\n")), without_blanks);
+    let frame = format!("```text\n{}\n```\n", rows.join("\n"));
+    holds_like("README.md", "screen", &frame, without_blanks);
 }
 
 /// Waits until nothing more is drawn, such as the colours of code.

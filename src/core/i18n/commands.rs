@@ -116,6 +116,9 @@ words! { "commands":
     OPTION_JSON: "Its arguments, as JSON or text", "参数，JSON 或文本";
     OPTION_TOPIC: "A command or a topic to explain", "要说明的命令或主题";
     HELP_TOPICS: "Topics", "主题";
+    MANUAL_ITEM: "∙ {text}", "∙ {text}";
+    MANUAL_CELL: "{name}: {value}", "{name}：{value}";
+    MANUAL_CELLS: "{first} · {next}", "{first} · {next}";
     OPTION_BACKGROUND: "Show what runs, or stop it", "查看或停止";
 
     NO_SWITCH: "`/{name}` takes `on` or `off`, not `{found}`.", "`/{name}` 只接受 `on` 或 `off`，而不是 `{found}`。";

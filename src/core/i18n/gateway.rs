@@ -44,18 +44,6 @@ words! { "gateway":
     MENU_UNUSABLE: "Not usable", "无法使用";
 
     // `/help gateways`.
-    HELP_GATEWAYS: "Chats in Telegram, Slack and Discord", "Telegram、Slack 和 Discord 聊天";
-    HELP_SETUP: "To open a gateway", "启用网关";
-    HELP_ENABLE: "In your settings: connect to this platform (or `slack`, `discord`)", "在你的设置中：连接此平台（也可以是 `slack`、`discord`）";
-    HELP_TOKEN: "Save the token of the bot; its variable works too", "保存机器人的令牌；也可以使用环境变量";
-    HELP_MENU: "Show the menu that the platform gets, and what it leaves out", "显示平台得到的菜单及未列入的命令";
-    HELP_PAIR: "Print a one-time code: whoever sends it to the bot may talk to it", "打印一次性配对码：把它发给机器人的人即可使用";
-    HELP_RUN: "Answer until a signal ends it", "持续应答，直到收到结束信号";
-    HELP_STATUS: "Show which platforms are connected", "显示已连接的平台";
-    HELP_IN_A_CHAT: "In a chat", "在聊天中";
-    HELP_WHO: "Only users of the settings and paired users are heard; in a group only commands, messages that mention the bot, and answers to its questions. Refusals are in the log, `avocet.log`.", "只有设置中的用户和已配对的用户会得到回应；在群组中只处理命令、提及机器人的消息和对其问题的回答。拒绝会写入日志 `avocet.log`。";
-    HELP_QUESTIONS: "A question has buttons for its asker and for admins. High risk is never a button: an admin types the word it shows.", "问题带有按钮，供提问者和管理员使用。高风险操作没有按钮：由管理员输入其中显示的口令。";
-    HELP_BUSY: "Messages wait while a turn runs; `/stop`, `/steer`, `/queue` and `/status` work at once, also during a question.", "运行期间的消息会排队；`/stop`、`/steer`、`/queue` 和 `/status` 立即生效，提问期间也可以用。";
 
     LEFT_NO_ROOM: "the menu would have more than {most} bytes", "菜单会超过 {most} 字节";
 }

@@ -55,13 +55,6 @@ words! { "sandbox":
     SECRETS_PARTLY: "contents hidden, except in folders with too many entries", "内容不可读，条目过多的目录除外";
 
     // `/help sandbox`, whose list of what is open is in the README too.
-    HELP_ABOUT: "The sandbox: what it does, and what it cannot", "沙箱：能做什么，不能做什么";
-    HELP_STEERING: "files that steer what runs later", "会影响之后运行内容的文件";
-    HELP_PUT_BACK: "settings and hooks of the repository, files that editors, shells and agents follow by themselves, and files of builds where a rule runs builds without a question: if a step changes one without having been asked about it, the change is put back and you are asked whether to keep it", "仓库的设置与钩子、编辑器、shell 与代理会自动遵循的文件，以及有规则无需询问便运行构建时的构建文件：步骤未经询问而更改其中之一时，更改会被撤回，并询问是否保留";
-    HELP_DENIED: "what it kept a step from", "被沙箱阻止的操作";
-    HELP_OPENED: "that path can be opened, once or for the session; a run without the sandbox is a question of its own, never answered by a rule, `-y` or a chat", "可放行该路径，仅此一次或在本次会话中；不受沙箱限制地运行则另行询问，规则、`-y` 与聊天都不能代答";
-    HELP_OPEN: "What it leaves open", "沙箱不限制的内容";
-    HELP_KERNELS: "By the version of Landlock in the kernel (`avocet doctor` names yours)", "取决于内核中 Landlock 的版本（`avocet doctor` 会显示你的版本）";
     HELP_KERNEL: "{what}; on older kernels: {without}", "{what}；在较旧的内核上：{without}";
     OPEN_SOCKETS: "No version of Landlock that Avocet uses restricts sockets that have a path (tmux, D-Bus, `ssh-agent`, Docker). An approved step that has the network and finds one can run anything outside: through it another program of yours, which is not sandboxed, does what the step says. The variables that name such sockets (`TMUX`, `DBUS_*`, `SSH_AUTH_SOCK`, `XDG_RUNTIME_DIR`, `WAYLAND_DISPLAY`, `DISPLAY`) reach only the programs made for them.", "Avocet 所用的 Landlock 版本都不限制带路径的套接字（tmux、D-Bus、`ssh-agent`、Docker）。经批准且可联网的步骤若找到这样的套接字，便能在沙箱外运行任何程序：由你的另一个不受限的程序代其执行。指向这类套接字的变量（`TMUX`、`DBUS_*`、`SSH_AUTH_SOCK`、`XDG_RUNTIME_DIR`、`WAYLAND_DISPLAY`、`DISPLAY`）只传给为其而设的程序。";
     OPEN_NETWORK: "An approved step that has the network can send away what it can read.", "经批准且可联网的步骤可以把它能读到的内容发送出去。";

@@ -1,6 +1,8 @@
 //! Sentences of the full screen.
 
 words! { "screen":
+    ON_AN_EMPTY_INPUT: "{about} (on an empty input)", "{about}（输入框为空时）";
+    WHILE_IT_RUNS: "{about} (while it runs)", "{about}（运行期间）";
     // transcript
     TIER_L0: "runs by itself", "直接运行";
     TIER_L1: "asks", "需确认";

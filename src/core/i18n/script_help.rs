@@ -171,8 +171,6 @@ words! { "script_help":
     LIMIT_TEMPLATE: "KiB of one template", "单个模板的大小（KiB）";
 
     // Titles.
-    GUIDE: "Scripts: dialogues in `.ai.yaml` files", "脚本：`.ai.yaml` 文件中的对话";
-    CHAPTERS: "Chapters", "章节";
     CHAPTER: "Scripts: {name}", "脚本：{name}";
     EXAMPLE: "Example", "示例";
     UNKNOWN_CHAPTER: "There is no chapter `{name}`.", "没有章节 `{name}`。";
@@ -204,12 +202,6 @@ words! { "script_help":
     ABOUT_THINKING: "Reasoning before or after the answer", "回答前后的思考";
     ABOUT_LIMITS: "What a run may use, and how it ends", "一次运行的上限与结束方式";
 
-    // The introduction.
-    INTRO: "A script is a dialogue written down: each line is a message, and where a text says `[[NAME]]` the model answers. Directives begin with `$`, `->` passes a result on, and the settings are between two `---` at the top.",
-        "脚本是写下来的对话：每行是一条消息，文本中的 `[[NAME]]` 处由模型回答。指令以 `$` 开头，`->` 传递结果，设置写在开头的两个 `---` 之间。";
-    INTRO_RUN: "Run it with `avocet run NAME`, or `/run NAME` on the screen. `--check` finds its faults, `--dry-run` shows what would be sent; `avocet script new NAME` writes a first one, and `avocet script lsp` helps your editor.",
-        "用 `avocet run NAME` 运行，或在界面中用 `/run NAME`。`--check` 检查错误，`--dry-run` 显示将发送的消息；`avocet script new NAME` 新建脚本，`avocet script lsp` 为编辑器提供支持。";
-    INTRO_CHAPTER: "`avocet help scripts CHAPTER` shows a chapter, as does `/help scripts CHAPTER`.", "`avocet help scripts CHAPTER` 显示一章，`/help scripts CHAPTER` 也可以。";
 
     // Messages.
     MESSAGES_1: "`role: text` is a message of that role: `system`, `user`, `assistant`, or a role of a group. A line without a role is the user's. Quote a text that contains `: ` or begins with a sign of YAML (`@`, `[`, `{`, `#`, `!`); `|-` begins a text of several lines.",

@@ -1,7 +1,7 @@
 //! Completes a slash command while it is typed.
 
 use super::dispatch::find_in;
-use super::help::TOPICS;
+use super::manual::TOPICS;
 use super::table::COMMANDS;
 use super::{
     CommandContext, OptionValues, SlashCommand, ValueSource, WhileBusy, configuration, custom,

@@ -1,40 +1,11 @@
 //! Generates the help from the table.
 
+use super::manual::{self, TOPICS};
 use super::table::COMMANDS;
 use super::{Category, CommandOutcome, PageRow, SlashCommand, Surface, custom, dispatch, refusal};
-use avocet_core::i18n::{Lang, Phrase, PhraseValue, commands as w, gateway, sandbox, script_help};
-use avocet_core::protocol::{Availability, Extensions};
-use avocet_safety::limits;
+use avocet_core::i18n::{Lang, Phrase, PhraseValue, commands as w};
+use avocet_core::protocol::Extensions;
 use avocet_script::reference;
-
-/// A page of help about more than one command.
-pub struct HelpTopic {
-    pub name: &'static str,
-    aliases: &'static [&'static str],
-    about: Phrase,
-    page: fn(Surface<'_>) -> Vec<PageRow>,
-}
-
-pub const TOPICS: &[HelpTopic] = &[
-    HelpTopic {
-        name: "gateways",
-        aliases: &["gateway", "telegram", "slack", "discord"],
-        about: gateway::HELP_GATEWAYS,
-        page: gateways_page,
-    },
-    HelpTopic {
-        name: "scripts",
-        aliases: &["script", "isdk"],
-        about: script_help::GUIDE,
-        page: |_| reference::contents_page(),
-    },
-    HelpTopic {
-        name: "sandbox",
-        aliases: &["landlock"],
-        about: sandbox::HELP_ABOUT,
-        page: |_| limits::help_page(),
-    },
-];
 
 /// The commands available on a surface, by category; empty categories are omitted.
 pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCommand>)> {
@@ -46,13 +17,14 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCom
     all.filter(|(_, commands)| !commands.is_empty()).collect()
 }
 
-/// Help about one command, or about all; an unknown topic is refused with similar names.
+/// Help about one command, with the page of the manual of that name, or about all; an unknown topic
+/// is refused with similar names.
 pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     let Some(topic) = topic else { return overview_page(surface, own) };
     let built_in = dispatch::find_in(COMMANDS, topic);
     let built_in = built_in.map(|command| {
         if command.reach.covers(surface) {
-            command_page(command)
+            command_page(command, topic_rows(command.name, surface))
         } else {
             dispatch::out_of_reach(command.name, &command.reach)
         }
@@ -78,7 +50,7 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     }
     rows.push(PageRow::heading(w::HELP_TOPICS));
     let topics = TOPICS.iter();
-    rows.extend(topics.map(|topic| PageRow::pair(format!("/help {}", topic.name), topic.about)));
+    rows.extend(topics.map(|topic| PageRow::pair(format!("/help {}", topic.name), topic.title())));
     for (heading, entries) in custom::sections(own, surface) {
         rows.push(PageRow::Heading(heading));
         rows.extend(entries.into_iter().map(|(usage, about)| PageRow::pair(usage, about)));
@@ -99,48 +71,22 @@ pub fn with_aliases(about: PhraseValue, aliases: &[impl AsRef<str>]) -> PhraseVa
 }
 
 fn topic_page(named: &str, surface: Surface<'_>) -> Option<CommandOutcome> {
-    let named = named.to_lowercase();
-    let alias = TOPICS.iter().find(|topic| topic.aliases.contains(&named.as_str()));
-    let (title, rows) = topic_rows(alias.map_or(&named, |topic| topic.name), surface)?;
+    let (title, rows) = topic_rows(named, surface)?;
     Some(CommandOutcome::Page { title: title.into(), rows })
 }
 
-/// The title and the rows of a topic, or of a chapter of one: `scripts marks`.
+/// The title and the rows of a page of the manual, or of a chapter about scripts: `scripts marks`.
 pub fn topic_rows(named: &str, surface: Surface<'_>) -> Option<(Phrase, Vec<PageRow>)> {
+    let named = named.to_lowercase();
     let chapter = named.strip_prefix("scripts ").map(str::trim);
     if let Some(chapter) = chapter.and_then(reference::find_chapter) {
         return Some((chapter.about, chapter.page()));
     }
-    let topic = TOPICS.iter().find(|topic| topic.name == named)?;
-    Some((topic.about, (topic.page)(surface)))
+    let topic = manual::find_topic(&named)?;
+    Some((topic.title(), topic.rows(surface)))
 }
 
-/// At the terminal how to open a gateway, and everywhere what is different in a chat.
-fn gateways_page(surface: Surface<'_>) -> Vec<PageRow> {
-    let mut rows = Vec::new();
-    if surface.is_local() {
-        rows.push(PageRow::heading(gateway::HELP_SETUP));
-        rows.extend(GATEWAY_STEPS.iter().map(|(step, about)| PageRow::pair(*step, *about)));
-    }
-    rows.push(PageRow::heading(gateway::HELP_IN_A_CHAT));
-    rows.push(PageRow::line(gateway::HELP_WHO));
-    rows.push(PageRow::line(gateway::HELP_QUESTIONS));
-    rows.push(PageRow::line(gateway::HELP_BUSY));
-    let of_chats = COMMANDS.iter().filter(|one| matches!(one.reach, Availability::GatewayOnly));
-    rows.extend(of_chats.map(|command| PageRow::pair(command.usage(), command.about)));
-    rows
-}
-
-const GATEWAY_STEPS: &[(&str, Phrase)] = &[
-    ("gateway.telegram.enabled = true", gateway::HELP_ENABLE),
-    ("avocet gateway token telegram", gateway::HELP_TOKEN),
-    ("avocet gateway menu telegram", gateway::HELP_MENU),
-    ("avocet gateway pair", gateway::HELP_PAIR),
-    ("avocet gateway run", gateway::HELP_RUN),
-    ("avocet gateway status", gateway::HELP_STATUS),
-];
-
-fn command_page(command: &SlashCommand) -> CommandOutcome {
+fn command_page(command: &SlashCommand, page: Option<(Phrase, Vec<PageRow>)>) -> CommandOutcome {
     let mut rows =
         vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
     if !command.aliases.is_empty() {
@@ -149,23 +95,24 @@ fn command_page(command: &SlashCommand) -> CommandOutcome {
     let options = command.options.iter();
     rows.extend(options.map(|option| PageRow::pair(option.name, option.about)));
     rows.push(PageRow::pair(w::HELP_CATEGORY, command.category.name()));
+    if let Some((title, page)) = page {
+        rows.push(PageRow::heading(title));
+        rows.extend(page);
+    }
     CommandOutcome::Page { title: w::HELP_ABOUT.with("name", command.name), rows }
 }
 
-/// The README's table of commands, in Markdown.
-pub fn readme_table() -> String {
-    let mut out = String::from("| Command | Also | What it does |\n|---|---|---|\n");
-    for (category, commands) in by_category(Surface::Local) {
-        out += &format!("| **{}** | | |\n", category.name().text(Lang::En));
-        for command in commands {
-            let usage = command.usage().replace('|', "\\|");
-            let about = command.about.text(Lang::En);
-            let also = command.aliases.iter().map(|alias| format!("`/{alias}`"));
-            let also = also.collect::<Vec<_>>().join(", ");
-            out += &format!("| `{usage}` | {also} | {about} |\n");
-        }
-    }
-    out
+/// The table of the commands, in Markdown, for the manual.
+pub fn commands_table(lang: Lang) -> String {
+    let rows = by_category(Surface::Local).into_iter().flat_map(|(category, commands)| {
+        let heading = (format!("**{}**", category.name().text(lang)), String::new());
+        let about = |command: &SlashCommand| with_aliases(command.about.into(), command.aliases);
+        let row = move |command: &SlashCommand| {
+            (format!("`{}`", command.usage()), about(command).text(lang))
+        };
+        std::iter::once(heading).chain(commands.into_iter().map(row)).collect::<Vec<_>>()
+    });
+    manual::markdown_table(rows)
 }
 
 fn slashed(names: &[&str]) -> String {
@@ -183,7 +130,10 @@ mod tests {
             _ => Vec::new(),
         };
         for chapter in reference::CHAPTERS {
-            assert!(rows("scripts").contains(&PageRow::pair(chapter.name, chapter.about)));
+            let named = PhraseValue::from(format!("`{}`", chapter.name));
+            let is_listed =
+                |row: &PageRow| matches!(row, PageRow::Pair { label, .. } if *label == named);
+            assert!(rows("scripts").iter().any(is_listed), "{}", chapter.name);
             assert_eq!(rows(&format!("Scripts {}", chapter.name)), chapter.page());
         }
         assert_eq!(rows("scripts nosuch"), []);

@@ -1,7 +1,7 @@
 //! Slash commands: the input that the user addresses to the program instead of the model.
 //!
 //! One table ([`table::COMMANDS`]) has a row for each command, including its function. Dispatch,
-//! checking of arguments, completion, help and the README's table are derived from the rows; custom
+//! checking of arguments, completion, help and the manual's table are derived from the rows; custom
 //! commands and skills complement them as data (`Extensions`). A command returns a
 //! [`CommandOutcome`], which is data: it does not depend on a surface and never calls the session.
 //! The model cannot see or call any of this.
@@ -15,6 +15,7 @@ mod custom;
 mod dispatch;
 mod help;
 mod info;
+mod manual;
 mod registry;
 mod session;
 pub mod table;
@@ -29,8 +30,9 @@ pub use complete::{Candidate, complete, typed_folder};
 pub use configuration::{effort_choices, effort_in_use, efforts_page, model_rows};
 pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
 pub use dispatch::{canonical_name, dispatch, dispatch_over_question, find};
-pub use help::{by_category, page as help_page, readme_table, topic_rows, with_aliases};
+pub use help::{by_category, commands_table, page as help_page, topic_rows, with_aliases};
 pub use info::permission_rows;
+pub use manual::{ManualTopic, TOPICS, markdown_table};
 pub use registry::{CalledRows, CommandRow, RowOption, RowOrigin, rows};
 
 use command::{refusal, shorten};

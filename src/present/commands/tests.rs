@@ -363,7 +363,7 @@ fn arguments_are_completed_from_the_values_known_at_that_moment() {
     assert_eq!(fixture().offers("/model la"), ["/model Large"]);
     assert_eq!(fixture().offers("/theme l"), ["/theme light"]);
     assert_eq!(fixture().offers("/export j"), ["/export json"]);
-    assert_eq!(fixture().offers("/help stat"), ["/help status"]);
+    assert_eq!(fixture().offers("/help statu"), ["/help status"]);
     assert_eq!(fixture().offers("/lang "), ["/lang en", "/lang zh"]);
     assert_eq!(fixture().offers("/queue x"), [""; 0]);
 }
@@ -441,7 +441,7 @@ fn the_tools_page_lists_each_tool() {
 fn help_explains_one_command_or_lists_all() {
     let all = page_rows(help_page(None, Surface::Local, &Extensions::default()));
     let local = table::COMMANDS.iter().filter(|command| command.reach.covers(Surface::Local));
-    let topics = help::TOPICS.len() + 1;
+    let topics = super::TOPICS.len() + 1;
     assert_eq!(all.len(), local.count() + Category::ALL.len() + topics);
     let one = page_rows(help_page(Some("/quit"), Surface::Local, &Extensions::default()));
     assert_eq!(one, ["Quit", "usage: /exit", "also: /quit, /q", "category: Exit"]);

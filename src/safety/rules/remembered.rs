@@ -59,6 +59,8 @@ pub enum Operand {
     Inside,
     /// The same, and no file that steers programs.
     Changed,
+    /// The same of a folder, which may be called as some of these files are: `build`.
+    ChangedFolder,
     /// First the name of a remote, then names.
     Remote,
 }
@@ -97,7 +99,7 @@ const fn form(start: &'static str, reach: RuleReach) -> RuleForm {
     RuleForm { start, reach }
 }
 
-use Operand::{Changed, Inside, Name, None, Remote};
+use Operand::{Changed, ChangedFolder, Inside, Name, None, Remote};
 use RuleReach::{ByHand, Exact, ExactOr, Local, Nothing, Open, Script};
 
 macro_rules! cargo_flags {
@@ -244,7 +246,8 @@ pub const FORMS: &[RuleForm] = &[
 /// them is, and what they take away or overwrite must come back with an undo.
 #[rustfmt::skip]
 pub const FILE_COMMANDS: &[RuleForm] = &[
-    form("mkdir|touch|rmdir", Open(CHANGES.flags("-p --parents -v --verbose"))),
+    form("mkdir|rmdir", Open(Rest::of(ChangedFolder).flags("-p --parents -v --verbose"))),
+    form("touch", Open(CHANGES)),
     form("cp", Open(CHANGES.flags("-r -R -a -p -f -n -u -v --recursive --archive --force --no-clobber --update --verbose"))),
     form("mv", Open(CHANGES.flags("-f -n -u -v --force --no-clobber --update --verbose"))),
     form("ln -s|--symbolic", Open(CHANGES.flags("-v --verbose"))),

@@ -40,6 +40,7 @@ const FOLDERS: &[&str] = &[
     "/w/keys",
     "/w/node_modules",
     "/w/empty",
+    "/w/configure",
 ];
 
 impl Machine for Project {
@@ -134,6 +135,9 @@ fn wrong<'a>(approval: ApprovalMode, lines: &[&'a str], runs: bool) -> Vec<&'a s
 /// What a manager of files does.
 const EDITED: &[&str] = &[
     "mkdir src/new",
+    "mkdir -p build src/dune",
+    "rmdir configure",
+    "rm -r configure",
     "mkdir -p a/b/c",
     "touch a.txt new.txt",
     "rmdir empty",

@@ -7,7 +7,7 @@ use super::settings::{INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK
 use super::syntax;
 use super::template;
 use super::{built_in, manifest::input::parse_inputs};
-use avocet_core::i18n::{Phrase, script_help as docs};
+use avocet_core::i18n::{Lang, Phrase, script_help as docs};
 use avocet_core::protocol::PageRow;
 pub use examples::{EXAMPLES, ScriptExample};
 pub use tables::{LIMITS, MARKS, PREFIXES, SyntaxForm};
@@ -88,14 +88,10 @@ pub fn find_chapter(name: &str) -> Option<&'static Chapter> {
     CHAPTERS.iter().find(|chapter| chapter.name == name)
 }
 
-/// The first page: what a script is, and the chapters.
-pub fn contents_page() -> Vec<PageRow> {
-    let mut rows = vec![PageRow::line(docs::INTRO), PageRow::line(docs::INTRO_RUN)];
-    rows.extend(EXAMPLES.first().into_iter().flat_map(example_rows));
-    rows.push(PageRow::heading(docs::CHAPTERS));
-    rows.extend(CHAPTERS.iter().map(|chapter| PageRow::pair(chapter.name, chapter.about)));
-    rows.push(PageRow::line(docs::INTRO_CHAPTER));
-    rows
+/// A row for each chapter, for the manual.
+pub fn chapter_rows(lang: Lang) -> impl Iterator<Item = (String, String)> {
+    let about = move |chapter: &Chapter| chapter.about.text(lang).to_owned();
+    CHAPTERS.iter().map(move |chapter| (format!("`{}`", chapter.name), about(chapter)))
 }
 
 impl Chapter {

@@ -166,7 +166,7 @@ impl<'a> Installations<'a> {
         // Also where the program is a link: a Python environment is around the link.
         let named = program.parent().and_then(|folder| folder.canonicalize().ok());
         let named = named.filter(|folder| !folder.starts_with(&self.paths.workspace));
-        for folder in named {
+        if let Some(folder) = named {
             found.extend(self.installation(&folder).into_iter().chain(self.of_manager(&folder)));
         }
         let Ok(real) = program.canonicalize() else { return found };

@@ -3,6 +3,7 @@
 use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
 };
+use crate::symbols::BULLET;
 use crate::text;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::PageRow;
@@ -41,6 +42,10 @@ pub(super) fn layout(
             }
             PageRow::Line(text) => {
                 let text = text::sanitize(&text.text(paper.lang));
+                if let Some(item) = text.strip_prefix(BULLET) {
+                    out.extend(layout_labelled(BULLET.trim_end(), 2, item, theme.text, paper));
+                    continue;
+                }
                 let para = Paragraph::styled(&text, theme.text).with_tabs_expanded();
                 let by = if is_prose(&text) { Break::Words } else { Break::Columns };
                 out.extend(para.rows(paper.width, by));
