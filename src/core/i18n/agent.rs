@@ -24,7 +24,8 @@ words! { "agent":
     EDITED: "The user replaced `{step}` with this step.", "用户把 `{step}` 改成了这一步。";
     CUT_BY: "{why} Nothing from it was run.", "{why}其中的内容没有执行。";
     CUT_BROKEN: "The connection dropped mid-answer. Nothing from it was run.", "连接在回答途中断开，其中的内容没有执行。";
-    CUT_LENGTH: "The answer reached the server's token limit and was cut off. Ask for a shorter answer, or raise `max_tokens`.", "回答达到服务器的长度上限而中断。请要求更短的回答，或调大 `max_tokens`。";
+    CUT_LENGTH: "The answer was cut off twice at the limit of its length. Ask for less at once, or raise `output` of this model under `[models]` in `config.toml`.", "回答两次达到长度上限而中断。请一次少要求一些，或在 `config.toml` 的 `[models]` 下调大该模型的 `output`。";
+    CUT_GO_ON: "The answer was cut off at the limit of its length, and no call in it was made. Go on where it ended, in smaller pieces.", "回答达到长度上限而中断，其中的调用都没有执行。请从中断处继续，分成更小的部分。";
     CUT_REPEATED: "The model repeats itself; stopped.", "模型不断重复自己的话，已停止。";
     CUT_FILTERED: "The server's content filter cut off the answer.", "回答被服务器的过滤器截断了。";
     EMPTY_REPLY: "The model returned an empty answer.", "模型没有给出任何回答。";

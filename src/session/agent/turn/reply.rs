@@ -300,15 +300,18 @@ impl Turn {
         self.emit(Event::Replied(replied));
     }
 
-    /// An incomplete reply is shown, and none of it is run.
+    /// An incomplete reply is shown, and none of it is run. One that became too long goes on, once.
     fn finish_truncated(
         &mut self,
         message: String,
         cut: Truncation,
         broken_by: Option<LocalizedText>,
     ) -> TurnAction {
+        let goes_on = cut == Truncation::Length && !self.transcript.is_repairing();
         self.transcript.forget_repair();
-        if !message.is_empty() {
+        if goes_on {
+            self.transcript.add_repair(&message, &words::CUT_GO_ON.into());
+        } else if !message.is_empty() {
             self.transcript.add_chat(&message);
         }
         self.emit_message(ModelMessage {
@@ -317,6 +320,10 @@ impl Turn {
             cut: Some(cut),
             ..ModelMessage::default()
         });
+        if goes_on {
+            self.emit(Event::Repairing { fault: words::CUT_GO_ON.into() });
+            return self.call_model();
+        }
         let why = match cut {
             Truncation::Cancelled => {
                 self.transcript.add_cancelled();

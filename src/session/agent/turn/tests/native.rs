@@ -245,6 +245,10 @@ fn a_reply_that_broke_off_runs_none_of_its_calls() {
         let mut bench = native();
         let blocks = vec![ContentBlock::text("I"), exec("a", "ls", &[])];
         let reply = ModelReply { blocks, cut: Some(cut), ..ModelReply::default() };
+        if cut == Truncation::Length {
+            let action = bench.next(TurnInput::Replied(Ok(reply.clone())));
+            assert_eq!(line(&action), "call again", "it goes on in smaller pieces");
+        }
         let action = bench.next(TurnInput::Replied(Ok(reply)));
         assert!(line(&action).starts_with("failed: "), "{cut:?}: {}", line(&action));
         assert!(bench.history().iter().all(|message| message.calls().next().is_none()));

@@ -191,6 +191,9 @@ fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
         (whole.split_at(whole.len() - 3).0, Truncation::Length),
     ] {
         let mut bench = begun();
+        if cut == Truncation::Length {
+            assert_eq!(line(&bench.says_cut(text, cut)), "call again");
+        }
         let action = bench.says_cut(text, cut);
         assert!(line(&action).starts_with("failed: "), "{text}, {cut:?}");
         let replied = bench.replied();
