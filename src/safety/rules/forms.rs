@@ -89,7 +89,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     // Versions.
     probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help", "help"]),
     probe_by(NODE, "npm", &["root -g", "root --global", "prefix -g", "prefix --global"]),
-    probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print cfg", "--help"]),
+    probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print target-features", "--print target-cpus", "--print cfg", "--help"]),
     probe("rustup", &["--version", "-V", "toolchain list", "target list", "target list --installed", "component list", "component list --installed", "which rustc", "which cargo", "show home", "show profile", "--help"]),
     probe_by(NODE, "npm npx yarn pnpm tsc eslint prettier jest vitest mocha webpack rollup ts-node nodemon", &["--version", "-v", "--help"]),
     probe("vite esbuild turbo biome deno bun", SHORT),
@@ -120,7 +120,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("dotnet", &["--info", "--list-sdks", "--list-runtimes"]),
     probe("zig nim crystal", &["version", "--version"]),
     probe("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* gfortran", &["--version", "-v", "-dumpversion", "-dumpmachine", "-dumpfullversion", "-print-search-dirs"]),
-    probe("make gmake ninja cmake ctest", &["--version", "-v"]),
+    probe("make gmake ninja cmake ctest", &["--version", "-v", "--help"]),
+    probe("cargo", &["install --list"]),
     probe("rustup", &["toolchain list -v"]),
     probe("volta fnm asdf mise pyenv rbenv nodenv goenv jenv sdk brew nix", &["--version"]),
     probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "--version"]),
@@ -196,6 +197,12 @@ pub(super) const FORMS: &[CommandForm] = &[
         ]),
         needs: &[], empty_folder: false, inserted: (1, &["--no-cache", "--no-fix"]),
     },
+    CommandForm {
+        spec: Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
+            Spec::read("format").by_language().flags("--check --diff -q --quiet -v --verbose --preview --no-preview").values("--target-version=text --line-length=text").operands(Reads(ANY)),
+        ]),
+        needs: &["--check|--diff"], empty_folder: false, inserted: (1, &["--no-cache"]),
+    },
     here(Spec::read("black").by_language().flags("--check --diff -q --quiet -v --verbose --fast --safe").values("-l=text --line-length=text -t=text --target-version=text").operands(Reads(ANY)).starts(PYTHON), &["--check|--diff"]),
     // Checked, and not run.
     here(Spec::read("bash sh dash").posix().flags("-n").operands(Reads(1)), &["-n"]),
@@ -226,7 +233,7 @@ pub(super) const FORMS: &[CommandForm] = &[
 
     // The contents of an archive.
     here(Spec::read("tar bsdtar gtar").check(checks::tar_lists).operands(Text).flags("*").starts(UNPACKS), &[]),
-    here(Spec::read("unzip").flags("-l -v -Z -t -q -qq -1 -h -z").operands(Reads(ANY)).check(checks::no_list_file), &["-l|-v|-Z|-t"]),
+    here(Spec::read("unzip").flags("-l -v -Z -t -p -q -qq -1 -h -z").operands(Reads(ANY)).check(checks::no_list_file), &["-l|-v|-Z|-t|-p"]),
     here(Spec::read("zipinfo").flags("-1 -2 -s -m -l -v -h -t -T -z").operands(Reads(ANY)), &[]),
     here(Spec::read("gzip").flags("-l -v -q -n -t --list --verbose --quiet --name --test").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
     here(Spec::read("gzip").flags("-d -c -q -v --decompress --uncompress --stdout --to-stdout --quiet").operands(Reads(ANY)), &["-d|--decompress|--uncompress", "-c|--stdout|--to-stdout"]),
