@@ -226,6 +226,16 @@ fn any_line() -> impl Strategy<Value = String> {
     })
 }
 
+#[test]
+fn an_edit_that_fits_two_places_which_overlap_is_refused() {
+    let file = "a  b \n}\na  b\n}\na\n";
+    let edit =
+        |old: &str| TextEdit { old: old.into(), new: format!("{old}\nx"), ..TextEdit::default() };
+    assert!(apply(file, &[edit("a  b \n} \na ")]).is_err());
+    let alone = "}\na  b\n}\na\n";
+    assert!(apply(alone, &[edit("a  b \n} \na ")]).is_ok());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 

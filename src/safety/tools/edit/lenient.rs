@@ -31,11 +31,11 @@ pub fn find(text: &str, old: &str, new: &str) -> Vec<Place> {
         let Some(pattern) = Pattern::new(&variant) else { continue };
         for found in file.matches(&pattern) {
             let place = found.place(&file, &pattern, &variant.slips);
-            let overlaps = |other: &Place| {
-                place.range.start < other.range.end && other.range.start < place.range.end
-                    || place.range == other.range
+            // The same in another reading; one that only overlaps is a second place.
+            let is_same = |other: &Place| {
+                place.range.start == other.range.start || place.range.end == other.range.end
             };
-            match all.iter_mut().find(|other| overlaps(other)) {
+            match all.iter_mut().find(|other| is_same(other)) {
                 Some(other) if other.becomes.is_none() => *other = place,
                 Some(_) => {}
                 None => all.push(place),
