@@ -1,13 +1,14 @@
 //! Writes what a line gives to variables: values, numbers that it counts, and lines that it reads.
 
-use super::ast::{Joint, Set, ShellWord, Simple, Trait};
+use super::ast::{InputText, Joint, Set, ShellWord, Simple, Trait};
 use super::expand::{Substituted, told_names};
 use super::plain::{PlainLine, PlainPart};
 use super::writer::PlainWriter;
 use avocet_core::text::quote_literal;
 
 impl PlainWriter<'_> {
-    /// `read`, as the condition of a loop: the shell keeps each line in variables.
+    /// `read`, as the condition of a loop or from a file or a text: the shell keeps each line in
+    /// variables.
     pub(super) fn write_read(&mut self, simple: &Simple, redirects: &str) -> Option<()> {
         let is_condition =
             matches!(self.line.0.last(), Some(PlainPart::Text(text)) if text.ends_with("while "));
@@ -19,8 +20,19 @@ impl PlainWriter<'_> {
             }
             _ => return None,
         };
-        let is_plain = is_condition && redirects.is_empty() && simple.input.is_none();
-        let (_, rest) = simple.words.split_first().filter(|_| is_plain)?;
+        let input = match &simple.input {
+            Some(InputText::Word(word)) if self.shell.is_bash && redirects.is_empty() => {
+                word.substitutions().next().is_none().then_some(())?;
+                format!(" <<< {}", self.expander("echo", &[]).fill_unsplit(word)?.quoted())
+            }
+            Some(_) => return None,
+            None => redirects.to_owned(),
+        };
+        // Of a loop each round would begin again.
+        if is_condition != input.is_empty() || !is_condition && !input.contains(" <") {
+            return None;
+        }
+        let (_, rest) = simple.words.split_first()?;
         let is_option = |word: &&ShellWord| word.is_keyword("-r");
         let is_listing = self.line.feeds_listing(" | while ");
         let mut written = format!("{split}read -r");
@@ -31,10 +43,11 @@ impl PlainWriter<'_> {
                 written += "avocet__rest";
                 continue;
             }
-            self.variables.mark_listed(&word.text, is_listing, self.repeated > 1)?;
+            let is_repeated = self.repeated > usize::from(is_condition);
+            self.variables.mark_listed(&word.text, is_listing, is_repeated)?;
             written += &self.variables.make(&word.text).filter(|_| is_name)?;
         }
-        self.push_text(&written);
+        self.push_text(&(written + &input));
         rest.iter().any(|word| !is_option(&word)).then_some(())
     }
 
