@@ -119,10 +119,11 @@ fn find_entries(
     ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Option<Vec<NamedWrite>> {
-    let of_line = findings.entries.take().filter(|_| pieces::is_line(work));
     if let Some(line) = asking {
-        return line.entries(ground).or(of_line);
+        return line.entries(ground);
     }
+    let is_trusted = ground.scene.place.trusted;
+    let of_line = findings.entries.take().filter(|_| is_trusted && pieces::is_line(work));
     let reasons = findings.iter().map(|finding| &finding.reason);
     of_line.or_else(|| named::entries(work, program, ground, reasons, &findings.launch.named))
 }

@@ -136,6 +136,8 @@ pub struct Set {
     pub value: String,
     /// Both as one word.
     pub word: ShellWord,
+    /// Those of an array.
+    pub elements: Option<Vec<ShellWord>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -130,12 +130,10 @@ impl Expander<'_> {
     /// is known; the inner `None`: the shell would make more of them.
     fn split_known(&self, word: &ShellWord) -> Option<Option<Vec<KnownWord>>> {
         let [only] = word.variables.as_slice() else { return None };
-        if let Some(arguments) = &self.context.variables.arguments
-            && only.written == "$@"
-            && only.written == word.text
-        {
+        let all = self.context.variables.all_of(&only.written);
+        if let Some(all) = all.filter(|_| only.written == word.text) {
             let is_known = |one: &KnownWord| only.is_quoted || is_one_word(&one.text);
-            return Some(arguments.iter().all(is_known).then(|| arguments.clone()));
+            return Some(all.iter().all(is_known).then(|| all.clone()));
         }
         let known = self.made.iter().find(|one| one.written == only.written)?.known.as_ref()?;
         let is_whole = !only.is_quoted && only.written == word.text;
@@ -278,7 +276,9 @@ impl Expander<'_> {
             if let Some(written) = plain_substitution(rest) {
                 let made = self.made.iter().find(|one| one.written == written)?;
                 sum += &match &made.known {
-                    Some(known) => Some(known.clone()).filter(|known| !known.is_empty() && is_number(known))?,
+                    Some(known) => {
+                        Some(known.clone()).filter(|known| !known.is_empty() && is_number(known))?
+                    }
                     None => format!("$(avocet_digits \"${{{}}}\" -)", made_name(&made.name)),
                 };
                 rest = rest.get(written.len()..)?;

@@ -102,19 +102,21 @@ pub fn judge_line(
     let folders = Folders::new(ground.cwd.clone());
     let mut walk =
         LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
-    let (mut pieces, mut named) = (Vec::new(), Vec::new());
+    let mut pieces = Vec::new();
+    let mut named = Vec::new();
     let mut entries = script.functions.is_empty().then(Vec::new);
     for (at, simple) in script.commands.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| script.commands.get(at));
         let mut found = Findings::default();
         walk.judge_simple_command(simple, before, &mut found);
         findings.merge(&found);
-        entries = entries.zip(walk.entries(simple, &found)).map(|(all, new)| [all, new].concat());
         // Letters that are written as numbers show no name.
         let targets = simple.redirects.iter().map(|redirect| &redirect.target);
-        if !simple.words.iter().chain(targets).any(|word| word.has(Trait::Coded)) {
-            named.append(&mut found.launch.named);
+        if simple.words.iter().chain(targets).any(|word| word.has(Trait::Coded)) {
+            found.launch.named.clear();
         }
+        entries = entries.zip(walk.entries(simple, &found)).map(|(all, new)| [all, new].concat());
+        named.append(&mut found.launch.named);
         pieces.push(SubCommand { text: simple.text.clone(), risk: found.into_risk(false) });
     }
     if script.commands.iter().all(|simple| simple.words.is_empty()) {
@@ -217,8 +219,8 @@ impl LineJudge<'_, '_> {
         let args = rest.iter().map(|word| word.text.clone()).collect();
         let work = StepAction::Exec { program: name.text.clone(), args };
         let program = self.ground.scene.world.program(&name.text);
-        let (ground, reasons) =
-            (self.ground_in(self.folders.only()?), found.iter().map(|one| &one.reason));
+        let ground = self.ground_in(self.folders.only()?);
+        let reasons = found.iter().map(|finding| &finding.reason);
         named::entries(&work, program.as_ref(), &ground, reasons, &found.launch.named)
     }
 
