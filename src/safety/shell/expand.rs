@@ -270,8 +270,7 @@ impl Expander<'_> {
     /// else would be evaluated.
     pub fn sum(&self, text: &str) -> Option<String> {
         let mut sum = String::new();
-        let mut rest =
-            Some(text).filter(|text| !["++", "--"].iter().any(|it| text.contains(it)))?;
+        let mut rest = text;
         while let Some(first) = rest.chars().next() {
             if let Some(written) = plain_substitution(rest) {
                 let made = self.made.iter().find(|one| one.written == written)?;
@@ -283,6 +282,9 @@ impl Expander<'_> {
                 };
                 rest = rest.get(written.len()..)?;
                 continue;
+            }
+            if rest.starts_with("++") || rest.starts_with("--") {
+                return None;
             }
             let is_name = |c: char| c.is_ascii_alphanumeric() || "_${}".contains(c);
             let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len()).max(first.len_utf8());
