@@ -122,7 +122,7 @@ impl ShellVariables {
         self.arrays.iter().any(|(other, _)| other == name)
     }
 
-    /// All that `$@` or an array stands for.
+    /// The words of `$@` or of an array.
     pub fn all_of(&self, written: &str) -> Option<&Vec<KnownWord>> {
         if written == "$@" {
             return self.arguments.as_ref();
