@@ -90,19 +90,19 @@ fn a_line_names_what_its_question_shows_and_nothing_that_only_the_shell_will_kno
     for (line, named) in [
         ("echo x > /elsewhere/log", "/elsewhere/log"),
         ("echo x >> /elsewhere/log 2> /elsewhere/err", "/elsewhere/log /elsewhere/err"),
-        ("./build | tee /elsewhere/log", "/elsewhere/log"),
+        ("make | tee /elsewhere/log", "/elsewhere/log"),
         ("cd /elsewhere && touch y", "/elsewhere/y"),
         ("make > /elsewhere/log; echo done", "/elsewhere/log"),
         ("echo x > $F", ""),
-        ("F=/elsewhere/log; ./build > $F", ""),
-        ("echo x > $(./where)", ""),
+        ("F=/elsewhere/log; make > $F", ""),
+        ("echo x > $(make where)", ""),
         ("echo x > /elsewhere/{a,b}", ""),
         ("echo x > $'/elsewhere/\\x6cog'", ""),
         ("cd $D; echo x > log; echo x > /elsewhere/log", ""),
         ("source lib; echo x > /elsewhere/log", ""),
-        ("eval \"$(./lines)\"; echo x > /elsewhere/log", ""),
+        ("eval \"$(make lines)\"; echo x > /elsewhere/log", ""),
         ("git config alias.x '!touch /elsewhere/log'", ""),
-        ("./writes-elsewhere", ""),
+        ("make writes-elsewhere", ""),
     ] {
         let mut bench = begun();
         let step = json!({"program": "bash", "args": ["-c", line]});
