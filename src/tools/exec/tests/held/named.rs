@@ -20,7 +20,7 @@ const NAMED: &[&str] = &[
     "cc hello.c -o ../hello", "cc -c hello.c -o HOME/hello.o", "cargo build -q --offline --manifest-path sub/Cargo.toml --target-dir ../built", "cargo init -q --lib ../lib",
     "git clone -q . ../clone", "git worktree add -q ../side -b side", "git init -q ../fresh", "git archive -o ../a.tar HEAD",
     "install -m 600 run.sh ../installed", "install run.sh ../old.txt", "install run.sh tree/b.txt ../old",
-    "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -lc 'cp -r tree ../t2 && ls ../t2'", "bash -c 'd=../two; mkdir $d && cp run.sh $d/x'",
+    "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -lc 'cp -r tree ../t2 && ls ../t2'", "bash -c 'd=../two; mkdir $d && cp run.sh $d/x'", "bash -c 'touch ../{a1,a2}'",
     "bash -c 'echo hi > ../log'", "sh -c 'echo hi >> ../old.txt'", "bash -c 'ls nothere 2> ../err; cat run.sh > AWAY/copy'", "bash -c 'echo x > HOME/new.txt'",
     "bash -c './run.sh > ../ran 2>&1'", "bash -c 'echo x | tee ../teed'", "bash -c 'cat run.sh tree/b.txt | sort > ../sorted'", "bash -c 'cc hello.c -o ../hello 2> ../err'",
     "bash -c 'cd ../old && touch y'", "bash -c 'cd ../old && echo x > z && cp x.txt w.txt'", "bash -c 'cd AWAY && mkdir deep && ls'", "bash -c 'cd ../old && rm x.txt'",
@@ -37,7 +37,7 @@ const BESIDE_CREDENTIALS: &[&str] = &[
 /// What a line writes outside that its question did not name, or not for certain.
 #[rustfmt::skip]
 const UNNAMED: &[&str] = &[
-    "bash -c 'f=../log; ./evil.sh > $f'", "bash -c 'f=../log; echo x > \"$f\"'", "bash -c 'echo x > $(echo ../log)'", "bash -c 'echo x > `echo ../log`'", "bash -c 'touch ../{log,other}'",
+    "bash -c 'f=../log; ./evil.sh > $f'", "bash -c 'f=../log; echo x > \"$f\"'", "bash -c 'echo x > $(echo ../log)'", "bash -c 'echo x > `echo ../log`'",
     "bash -c 'echo x > ../o*.txt'", "bash -c 'touch ../[o]ld.txt/../log'", "bash -c 'echo x > out/log'", "bash -c 'echo x > ../home/log'", "bash -c 'cd out && touch log'", "bash -c 'cd ../home && touch log'",
     "bash -c 'cd $X; echo x > ../log'", "bash -c 'pushd tree; echo x > ../../log'", "bash -c 'source ./evil.sh; echo x > ../log'", "bash -c ./writes.sh", "make log", "bash -c 'cat < run.sh > /dev/null; ./writes.sh'",
     "bash -c 'touch() { ./evil.sh; }; touch ../log2'", "bash -c 'PATH=.:$PATH; touch ../log2'", "bash -c 'PATH=. touch ../log2'", "bash -c './evil.sh; mkdir ../log2'", "bash -c 'mkdir ../log2; find tree -exec ./evil.sh {} +'",
