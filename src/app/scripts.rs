@@ -439,7 +439,7 @@ fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput
                 yes && covered
             }
         };
-        let said = if may { ScriptAnswer::Yes } else { ScriptAnswer::No };
+        let said = if may { ScriptAnswer::Preapproved } else { ScriptAnswer::No };
         async move { said }.boxed()
     })
 }

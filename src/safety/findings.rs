@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::{Effect, Reason, Risk, Tier};
 
-use super::Launch;
 use super::warning::Warning;
+use super::{Launch, NamedWrite};
 
 /// Everything that was found about a step, in the order it was found.
 #[derive(Debug, Default)]
@@ -22,6 +22,9 @@ pub struct Findings {
     pub of_folder: bool,
     /// What the code that starts the step must know.
     pub launch: Launch,
+    /// What the line that was judged last opens in place of what it names, if all of its commands
+    /// change exactly that, or print.
+    pub entries: Option<Vec<NamedWrite>>,
     /// Programs that are started besides the step's own, as they are written.
     pub started: Vec<String>,
     /// Whether the proof that it is harmless rests on a language in an argument.

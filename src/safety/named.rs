@@ -3,12 +3,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use avocet_core::protocol::{StepAction, Tier};
+use avocet_core::protocol::{Reason, StepAction, Tier};
 
-use super::findings::{Finding, Findings};
+use super::findings::Findings;
 use super::places::is_named;
 use super::reach::{self, OperandScope};
-use super::rules::remembered::FILE_COMMANDS;
+use super::rules::remembered::{FILE_COMMANDS, INSTALL};
 use super::spec::{Invocation, JudgeContext};
 use super::{NamedWrite, PathKind, Program, WriteOpening, paths};
 
@@ -65,12 +65,16 @@ impl Invocation<'_> {
     pub fn name_written(&self, text: &str, opening: WriteOpening, findings: &mut Findings) {
         let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
         // What a shell or the user would take for another place than the program does.
-        let is_plain = !text.starts_with('~') && !text.contains(['$', '*', '?', '`']);
+        let is_plain = !text.starts_with('~') && !text.contains(['$', '*', '?', '`', '[', '{']);
         if !is_plain || text.starts_with("file:") || !is_direct(text, self.ground) {
             return;
         }
         let path = scene.world.resolve(&cwd.join(text));
-        if scene.place.root_of(&path).is_none() && !paths::is_private(&path, scene.place) {
+        let is_outside = scene.place.root_of(&path).is_none();
+        if is_outside
+            && is_as_written(text, &path, self.ground)
+            && !paths::is_private(&path, scene.place)
+        {
             findings.launch.named.push(NamedWrite { path, opening });
         }
     }
@@ -98,37 +102,81 @@ impl OperandScope for AnyPlace {
 }
 
 /// Reasons of a command that does nothing but change what it names.
-pub const BESIDE: &str = "path.outside.write path.outside cwd.outside requires.write";
+const BESIDE: &str = "path.outside.write path.outside cwd.outside requires.write shell.redirect";
+/// Commands of a line that change nothing but the file that the shell writes for them.
+const PRINTS: &str = "echo printf cd pwd true ls cat test [";
 
-/// Opens what a step names entry by entry, where it is a command that changes exactly that.
-pub fn open_entries(
+/// What a command opens entry by entry of what it names; `None`: it does more than change exactly
+/// that, or print.
+pub fn entries<'a>(
     work: &StepAction,
     program: Option<&Program>,
     context: &JudgeContext<'_>,
+    mut reasons: impl Iterator<Item = &'a Reason>,
+    named: &[NamedWrite],
+) -> Option<Vec<NamedWrite>> {
+    let StepAction::Exec { program: name, args } = work else { return None };
+    let place = context.scene.place;
+    let is_of_system = program.is_none_or(|program| place.root_of(&program.path).is_none());
+    let prints = is_named(PRINTS, name);
+    let is_exact =
+        || reach::is_command_covered(&[FILE_COMMANDS, INSTALL].concat(), name, args, &AnyPlace);
+    if !is_of_system
+        || name.contains('/')
+        || !reasons.all(|reason| is_beside(name, reason))
+        || !(prints || is_exact())
+    {
+        return None;
+    }
+    let named = named.iter().cloned();
+    if prints {
+        return Some(named.collect());
+    }
+    Some(named.flat_map(|write| entries_of(write, name, args, context)).collect())
+}
+
+/// Opens these entries, which are all that a step names, in place of what was found, and leaves out
+/// what the kernel could only open with too much around it.
+pub fn open_entries(
+    entries: Option<Vec<NamedWrite>>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    let StepAction::Exec { program: name, args } = work else { return };
-    let place = context.scene.place;
-    let is_of_system = program.is_some_and(|program| place.root_of(&program.path).is_none())
-        && !name.contains('/');
-    if findings.launch.named.is_empty()
-        || !is_of_system
-        || !findings.iter().all(|finding| is_beside(name, finding))
-        || !reach::is_command_covered(FILE_COMMANDS, name, args, &AnyPlace)
-    {
-        return;
+    let named = &mut findings.launch.named;
+    if let Some(entries) = entries {
+        // The folder around an entry is open already.
+        let around: Vec<PathBuf> = entries
+            .iter()
+            .filter(|write| write.opening != WriteOpening::File)
+            .map(|write| write.path.clone())
+            .collect();
+        let is_around = |write: &NamedWrite| {
+            write.opening == WriteOpening::File
+                && around.iter().any(|path| write.path.starts_with(path))
+        };
+        *named = entries.into_iter().filter(|write| !is_around(write)).collect();
     }
-    let named = std::mem::take(&mut findings.launch.named);
-    findings.launch.named =
-        named.into_iter().flat_map(|write| entries_of(write, name, args, context)).collect();
+    let (world, place) = (context.scene.world, context.scene.place);
+    for write in named.iter_mut() {
+        let above =
+            write.path.ancestors().skip(1).find(|above| world.kind(above) == PathKind::Folder);
+        if matches!(write.opening, WriteOpening::New | WriteOpening::Entry)
+            && above.is_none_or(|above| paths::holds_private(above, place))
+        {
+            write.opening = WriteOpening::Existing;
+        }
+    }
+    named.retain(|write| {
+        write.opening != WriteOpening::Existing || world.kind(&write.path) != PathKind::Missing
+    });
 }
 
 /// Whether a reason says no more than that the command changes what it names.
-fn is_beside(name: &str, finding: &Finding) -> bool {
-    let rule = finding.reason.rule.as_str();
+fn is_beside(name: &str, reason: &Reason) -> bool {
+    let rule = reason.rule.as_str();
     let is_own =
         rule.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    finding.reason.tier == Tier::L0 || is_own || is_named(BESIDE, rule)
+    reason.tier == Tier::L0 || is_own || is_named(BESIDE, rule)
 }
 
 /// The entries that a command changes at a place that it names.
@@ -153,8 +201,8 @@ fn entries_of(
         return vec![write];
     }
     let target = words.last().filter(|text| words.len() > 1 && leads_there(text));
-    let into_folder =
-        ["cp", "mv", "ln"].contains(&name) && world.kind(&write.path) == PathKind::Folder;
+    let into_folder = ["cp", "mv", "ln", "install"].contains(&name)
+        && world.kind(&write.path) == PathKind::Folder;
     let Some(_) = target.filter(|_| into_folder) else { return vec![entry(write.path)] };
     let sources = words.get(..words.len() - 1).unwrap_or_default();
     let names: Option<Vec<&std::ffi::OsStr>> = sources
@@ -182,4 +230,16 @@ fn is_direct(text: &str, context: &JudgeContext<'_>) -> bool {
     starts_outside
         && !parts.any(|part| part == Component::ParentDir)
         && place.root_of(&paths::normalize(&context.cwd.join(text))).is_none()
+}
+
+/// Whether no link leads elsewhere than the text says, but those to the home, to the workspace and
+/// at the root of the system.
+fn is_as_written(text: &str, real: &Path, context: &JudgeContext<'_>) -> bool {
+    let (scene, plain) = (context.scene, paths::normalize(&context.cwd.join(text)));
+    let own = scene.place.home.ancestors().chain(scene.place.workspace.ancestors());
+    let of_system = plain.ancestors().filter(|above| above.parent() == Some(Path::new("/")));
+    own.chain(of_system).any(|base| {
+        let rest = plain.strip_prefix(base);
+        rest.is_ok_and(|rest| scene.world.resolve(base).join(rest) == real)
+    })
 }

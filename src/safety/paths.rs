@@ -239,6 +239,17 @@ pub(super) fn is_private(path: &Path, place: &Workspace) -> bool {
     is_secret(path, place) || is_credential_path(path) || homes.any(|home| path.starts_with(home))
 }
 
+/// Whether the home, or a place of credentials or of a program's own in it, is in this folder.
+pub(super) fn holds_private(folder: &Path, place: &Workspace) -> bool {
+    let homes = places::places_of(places::HOMES);
+    let homes = homes.filter_map(|home| home.resolve(&place.home, &place.moved));
+    place.home.starts_with(folder)
+        || credential_places(&place.home)
+            .into_iter()
+            .chain(homes)
+            .any(|one| one.starts_with(folder))
+}
+
 impl Workspace {
     /// Why a folder cannot be added to a session; `None`: it can. The path has its links
     /// resolved.

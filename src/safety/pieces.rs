@@ -5,15 +5,14 @@
 use std::path::PathBuf;
 
 use super::findings::{Findings, excerpt};
-use super::places::is_named;
 use super::shell::{self, PlainCommand, PlainLine, PlainPart};
 use super::spec::JudgeContext;
 use super::{
     Assessment, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand,
-    ShellScriptPart, WriteOpening, named,
+    ShellScriptPart, named,
 };
 use avocet_core::i18n::{Lang, LocalizedText, safety as words};
-use avocet_core::protocol::{Effect, Reason, Requires, Step, StepAction, SubCommand, Tier};
+use avocet_core::protocol::{Effect, Requires, Step, StepAction, SubCommand, Tier};
 use avocet_core::text::short_name;
 
 /// Judges a step that is a piece of a line, and whether a rule of the user lets it run.
@@ -46,6 +45,11 @@ pub fn shell_line(work: &StepAction) -> Option<(&str, usize, bool)> {
     let known = [&["-c"][..], &["-lc"], &["-cl"], &["-l", "-c"], &["--login", "-c"]];
     let is_known = ["bash", "sh"].contains(&name) && known.contains(&options.as_slice());
     is_known.then_some((line, options.len(), name == "bash"))
+}
+
+/// Whether a step is a line for a shell.
+pub fn is_line(work: &StepAction) -> bool {
+    shell_line(work).is_some() || matches!(work, StepAction::Shell { .. })
 }
 
 /// The commands of such a line, whether or not all of it is understood.
@@ -175,27 +179,16 @@ impl JudgedLine {
         }
     }
 
-    /// Opens what the line names as written entry by entry, where all of its commands change exactly
-    /// what they name, or print.
-    pub fn open_entries(&self, findings: &mut Findings) {
-        const PRINTS: &[&str] = &["echo", "printf", "cd", "pwd", "true", "ls", "cat", "test", "["];
-        let is_entry =
-            |write: &NamedWrite| matches!(write.opening, WriteOpening::New | WriteOpening::Entry);
-        let is_beside =
-            |reason: &Reason| reason.tier == Tier::L0 || is_named(named::BESIDE, &reason.rule);
-        let is_plain = |piece: &JudgedPiece| {
-            let StepAction::Exec { program, .. } = &piece.judged.step.work else { return false };
-            let named = &piece.judged.launch.named;
-            PRINTS.contains(&program.as_str()) && piece.judged.risk.reasons.iter().all(is_beside)
-                || !named.is_empty() && named.iter().all(is_entry)
-        };
-        if self.pieces.iter().all(is_plain) {
-            let entries = || self.pieces.iter().flat_map(|piece| &piece.judged.launch.named);
-            // What the shell itself writes stays; where an entry is named, its folder is not.
-            let named = &mut findings.launch.named;
-            named.retain(|write| !entries().any(|entry| entry.path.starts_with(&write.path)));
-            named.extend(entries().cloned());
-        }
+    /// What the line opens entry by entry, where all of its commands change exactly what they name,
+    /// or print.
+    pub fn entries(&self, context: &JudgeContext<'_>) -> Option<Vec<NamedWrite>> {
+        let entries = self.pieces.iter().map(|JudgedPiece { judged, .. }| {
+            let Assessment { step, program, cwd, risk, launch, .. } = judged;
+            let context = JudgeContext { cwd: cwd.clone(), ..context.clone() };
+            let (program, reasons) = (program.as_ref(), risk.reasons.iter());
+            named::entries(&step.work, program, &context, reasons, &launch.named)
+        });
+        entries.collect::<Option<Vec<_>>>().map(|entries| entries.concat())
     }
 
     /// Adds what refuses a piece, so that it refuses the line.

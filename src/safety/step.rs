@@ -15,7 +15,7 @@ use super::pieces::{self, JudgedLine};
 use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
-    Assessment, Grant, Launch, Limit, Needs, PathKind, Policy, PolicyContext, Program,
+    Assessment, Grant, Launch, Limit, NamedWrite, Needs, PathKind, Policy, PolicyContext, Program,
     SeenPrograms, ToolTask, malformed, modes, named, paths, shell, tools,
 };
 
@@ -89,10 +89,8 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     findings.launch.needs = Needs { netlink, ..needs };
     let lifted = apply_limits(scene.policy, &mut findings);
     let program = find_program(&step.work, task.as_ref(), &ground);
-    match &asking {
-        Some(line) => line.open_entries(&mut findings),
-        None => named::open_entries(&step.work, program.as_ref(), &ground, &mut findings),
-    }
+    let entries = find_entries(&step.work, asking, program.as_ref(), &ground, &mut findings);
+    named::open_entries(entries, &ground, &mut findings);
     let allowed = !lifted
         && match running {
             Some(line) => findings.tier() == Tier::L1 && line.covers(&findings),
@@ -111,6 +109,23 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     let script = line.filter(|_| runs).map(JudgedLine::into_script);
     let launch = Launch { script, ..launch };
     (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
+}
+
+/// What a step opens entry by entry of what it names, where it is one that changes exactly that.
+fn find_entries(
+    work: &StepAction,
+    asking: Option<&JudgedLine>,
+    program: Option<&Program>,
+    ground: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> Option<Vec<NamedWrite>> {
+    if let Some(line) = asking {
+        return line.entries(ground);
+    }
+    let is_trusted = ground.scene.place.trusted;
+    let of_line = findings.entries.take().filter(|_| is_trusted && pieces::is_line(work));
+    let reasons = findings.iter().map(|finding| &finding.reason);
+    of_line.or_else(|| named::entries(work, program, ground, reasons, &findings.launch.named))
 }
 
 /// Refuses a step with too many words, which no setting lets run, before any of them is looked at.

@@ -56,7 +56,10 @@ pub enum ScriptQuestion {
 /// The user's answer to a script's question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptAnswer {
+    /// The user said it to exactly this.
     Yes,
+    /// An option approves it, or an answer to more than this.
+    Preapproved,
     No,
     /// The folder is trusted from now on, and the step is judged again.
     Trust,
@@ -233,8 +236,9 @@ impl SessionScriptHost {
             *trust = trust::offer(judged, self.policy_context()).filter(|_| !reads);
         }
         match (self.ask_user)(ScriptQuestion::Step { risk, question }).await {
-            ScriptAnswer::Yes => Ok(held.approve()),
-            ScriptAnswer::RunInstead(work) if work == step.work => Ok(held.approve()),
+            ScriptAnswer::Yes => Ok(held.approve_named()),
+            ScriptAnswer::Preapproved => Ok(held.approve()),
+            ScriptAnswer::RunInstead(work) if work == step.work => Ok(held.approve_named()),
             ScriptAnswer::RunInstead(work) if !reads => self.clear_replacement(&step, work),
             ScriptAnswer::Trust if !reads && !self.place.trusted => {
                 self.place.trusted = true;
@@ -417,7 +421,7 @@ impl ScriptHost for SessionScriptHost {
 
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
         (self.ask_user)(ScriptQuestion::Call(question))
-            .map(|said| said == ScriptAnswer::Yes)
+            .map(|said| matches!(said, ScriptAnswer::Yes | ScriptAnswer::Preapproved))
             .boxed()
     }
 

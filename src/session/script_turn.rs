@@ -380,9 +380,8 @@ pub fn input_choices(form: &InputForm, lang: Lang) -> (Vec<String>, bool) {
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.
 fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
     Some(match decision {
-        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
-            ScriptAnswer::Yes
-        }
+        Decision::Approve => ScriptAnswer::Yes,
+        Decision::ApproveAll { .. } | Decision::Remember(_) => ScriptAnswer::Preapproved,
         Decision::Edit(work) => ScriptAnswer::RunInstead(work),
         Decision::Trust => ScriptAnswer::Trust,
         Decision::TrustParent

@@ -51,4 +51,5 @@ mod scripts;
 mod session;
 mod shell;
 mod test_targets;
+mod two_windows;
 mod wire;

@@ -131,10 +131,8 @@ pub fn short_time(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     let seconds = |text: &str| text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
     let is_digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let short = |text: &str| is_digits(text) && seconds(text).is_some_and(|time| time <= 60.0);
-    // In a line it may be part of a loop without end.
-    let is_alone = matches!(call.seat, ArgPosition::From(_));
     match operands(tokens).collect::<Vec<_>>().as_slice() {
-        [(_, text)] if is_alone && short(text) => {}
+        [(_, text)] if short(text) => {}
         _ => raise_at(call, 0, findings),
     }
 }

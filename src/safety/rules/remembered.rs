@@ -254,6 +254,10 @@ pub const FILE_COMMANDS: &[RuleForm] = &[
     form("rm", Open(CHANGES.flags("-f -r -R -d -v --force --recursive --dir --verbose"))),
 ];
 
+/// One that is like them and always asked about.
+pub const INSTALL: &[RuleForm] =
+    &[form("install", Open(CHANGES.flags("-v -C -D -p").values("-m --mode")))];
+
 /// Commands of git that change neither a file nor what was committed.
 pub const RECORDING: &[RuleForm] = &[
     form("git add|stage", Open(STAGED)),

@@ -1,26 +1,41 @@
 //! Writes what a line gives to variables: values, numbers that it counts, and lines that it reads.
 
-use super::ast::{Joint, Set, ShellWord, Simple, Trait};
+use super::ast::{InputText, Joint, Set, ShellWord, Simple, Trait};
 use super::expand::{Substituted, told_names};
 use super::plain::{PlainLine, PlainPart};
+use super::variables::is_free_name;
 use super::writer::PlainWriter;
 use avocet_core::text::quote_literal;
 
 impl PlainWriter<'_> {
-    /// `read`, as the condition of a loop: the shell keeps each line in variables.
+    /// `read`, as the condition of a loop or from a file or a text: the shell keeps each line in
+    /// variables.
     pub(super) fn write_read(&mut self, simple: &Simple, redirects: &str) -> Option<()> {
         let is_condition =
             matches!(self.line.0.last(), Some(PlainPart::Text(text)) if text.ends_with("while "));
         let split = match simple.sets.as_slice() {
             [] => String::new(),
-            [Set { name, value, word }] if name == "IFS" && !word.needs_expansion() => {
+            [Set { name, value, word, elements: None }]
+                if name == "IFS" && !word.needs_expansion() =>
+            {
                 let is_sign = value.len() < 2 && value.chars().all(|c| ",:;|/= \t".contains(c));
                 is_sign.then(|| format!("IFS={} ", quote_literal(value)))?
             }
             _ => return None,
         };
-        let is_plain = is_condition && redirects.is_empty() && simple.input.is_none();
-        let (_, rest) = simple.words.split_first().filter(|_| is_plain)?;
+        let input = match &simple.input {
+            Some(InputText::Word(word)) if self.shell.is_bash && redirects.is_empty() => {
+                word.substitutions().next().is_none().then_some(())?;
+                format!(" <<< {}", self.expander("echo", &[]).fill_unsplit(word)?.quoted())
+            }
+            Some(_) => return None,
+            None => redirects.to_owned(),
+        };
+        // Of a loop each round would begin again.
+        if is_condition != input.is_empty() || !is_condition && !input.contains(" <") {
+            return None;
+        }
+        let (_, rest) = simple.words.split_first()?;
         let is_option = |word: &&ShellWord| word.is_keyword("-r");
         let is_listing = self.line.feeds_listing(" | while ");
         let mut written = format!("{split}read -r");
@@ -31,15 +46,20 @@ impl PlainWriter<'_> {
                 written += "avocet__rest";
                 continue;
             }
-            self.variables.mark_listed(&word.text, is_listing, self.repeated > 1)?;
+            let is_repeated = self.repeated > usize::from(is_condition);
+            self.variables.mark_listed(&word.text, is_listing, is_repeated)?;
             written += &self.variables.make(&word.text).filter(|_| is_name)?;
         }
-        self.push_text(&written);
+        self.push_text(&(written + &input));
         rest.iter().any(|word| !is_option(&word)).then_some(())
     }
 
     /// Variables that are set for what follows: it gets the values, and the shell nothing.
     pub(super) fn assign(&mut self, simple: &Simple, happens: bool) -> Option<()> {
+        let is_array = |set: &Set| set.elements.is_some() || self.variables.is_array(&set.name);
+        if simple.sets.iter().any(is_array) {
+            return self.assign_array(simple, happens);
+        }
         let (made, lines) = self.substitute(simple.sets.iter().map(|set| &set.word))?;
         let is_later = |set: &Set| {
             let known = self.expander("echo", &made).fill_unsplit(&set.word);
@@ -54,6 +74,31 @@ impl PlainWriter<'_> {
         }
         self.push_text(":");
         self.certain = happens;
+        Some(())
+    }
+
+    /// An array of words that are known, which is set once and whatever else happens.
+    fn assign_array(&mut self, simple: &Simple, happens: bool) -> Option<()> {
+        let [Set { name, word, elements: Some(elements), .. }] = simple.sets.as_slice() else {
+            return None;
+        };
+        let is_odd = |word: &ShellWord| word.text.starts_with(['#', '[']);
+        let is_plain = self.shell.is_bash && happens && self.depth == 0 && is_free_name(name);
+        if !is_plain
+            || word.text.strip_suffix('=') != Some(name.as_str())
+            || self.variables.has(name)
+            || elements.iter().any(is_odd)
+        {
+            return None;
+        }
+        let expander = self.expander("", &[]);
+        let values = elements.iter().map(|word| expander.expand(word));
+        let values = values.collect::<Option<Vec<_>>>()?.concat();
+        let is_known = values.iter().all(|value| value.shown.is_none());
+        self.finds_names |= elements.iter().any(|word| word.has(Trait::Pattern));
+        self.variables.arrays.push(Some((name.clone(), values)).filter(|_| is_known)?);
+        self.push_text(":");
+        self.certain = true;
         Some(())
     }
 

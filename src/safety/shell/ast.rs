@@ -136,6 +136,8 @@ pub struct Set {
     pub value: String,
     /// Both as one word.
     pub word: ShellWord,
+    /// Those of an array.
+    pub elements: Option<Vec<ShellWord>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -210,10 +212,16 @@ impl ShellWord {
         self.traits.iter().any(|t| matches!(t, Variable | Substitution | Process | Braces))
     }
 
-    /// The substitutions of commands in it, as they are written.
+    /// The substitutions of commands in it and in its sums, as they are written.
     pub fn substitutions(&self) -> impl Iterator<Item = &str> {
-        let written = self.variables.iter().map(|variable| variable.written.as_str());
-        written.filter(|written| written.starts_with("$(") && !written.starts_with("$(("))
+        self.variables.iter().flat_map(|variable| {
+            let written = variable.written.as_str();
+            let is_sum = written.starts_with("$((");
+            let starts = written.match_indices("$(").skip(usize::from(is_sum));
+            let in_sum = starts.filter_map(move |(at, _)| plain_substitution(written.get(at..)?));
+            let whole = (written.starts_with("$(") && !is_sum).then_some(written);
+            whole.into_iter().chain(in_sum.filter(move |_| is_sum))
+        })
     }
 
     /// Whether it shows the status of the command before.
@@ -247,4 +255,11 @@ impl Script {
             self.forms.push(form);
         }
     }
+}
+
+/// The substitution that a text begins with, if nothing in it is quoted or nested.
+pub fn plain_substitution(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix("$(")?;
+    let end = inside.find(|c: char| "()'\"\\`$#\n".contains(c))?;
+    inside.get(end..)?.starts_with(')').then(|| text.get(..end + "$()".len())).flatten()
 }

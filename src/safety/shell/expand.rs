@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{FileKind, PathKind, PolicyContext, sensitive};
-use super::ast::{Set, ShellWord, Trait, VariableUse};
+use super::ast::{Set, ShellWord, Trait, VariableUse, plain_substitution};
 use super::brace_expansion;
 use super::known::KnownWord;
 use super::unknown::UNKNOWN;
@@ -130,12 +130,10 @@ impl Expander<'_> {
     /// is known; the inner `None`: the shell would make more of them.
     fn split_known(&self, word: &ShellWord) -> Option<Option<Vec<KnownWord>>> {
         let [only] = word.variables.as_slice() else { return None };
-        if let Some(arguments) = &self.context.variables.arguments
-            && only.written == "$@"
-            && only.written == word.text
-        {
+        let all = self.context.variables.all_of(&only.written);
+        if let Some(all) = all.filter(|_| only.written == word.text) {
             let is_known = |one: &KnownWord| only.is_quoted || is_one_word(&one.text);
-            return Some(arguments.iter().all(is_known).then(|| arguments.clone()));
+            return Some(all.iter().all(is_known).then(|| all.clone()));
         }
         let known = self.made.iter().find(|one| one.written == only.written)?.known.as_ref()?;
         let is_whole = !only.is_quoted && only.written == word.text;
@@ -272,16 +270,26 @@ impl Expander<'_> {
     /// else would be evaluated.
     pub fn sum(&self, text: &str) -> Option<String> {
         let mut sum = String::new();
-        let mut rest =
-            Some(text).filter(|text| !["++", "--"].iter().any(|it| text.contains(it)))?;
+        let mut rest = text;
         while let Some(first) = rest.chars().next() {
+            if let Some(written) = plain_substitution(rest) {
+                let made = self.made.iter().find(|one| one.written == written)?;
+                sum += &match &made.known {
+                    Some(known) => {
+                        Some(known.clone()).filter(|known| !known.is_empty() && is_number(known))?
+                    }
+                    None => format!("$(avocet_digits \"${{{}}}\" -)", made_name(&made.name)),
+                };
+                rest = rest.get(written.len()..)?;
+                continue;
+            }
+            if rest.starts_with("++") || rest.starts_with("--") {
+                return None;
+            }
             let is_name = |c: char| c.is_ascii_alphanumeric() || "_${}".contains(c);
             let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len()).max(first.len_utf8());
             let (word, behind) = rest.split_at_checked(length)?;
             rest = behind;
-            let is_number = |text: &str| {
-                text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
-            };
             let name = word.trim_start_matches('$').trim_matches(['{', '}']);
             if is_number(word) || " \n\t+-*/%()<>!".contains(word) {
                 sum += word;
@@ -466,4 +474,9 @@ fn plain_path(path: &Path) -> Option<String> {
 /// A letter that every reader of `$'…'` takes for the same.
 fn is_read_alike(letter: char) -> bool {
     matches!(letter, ' '..='~' | '\t' | '\n')
+}
+
+/// A number that no shell takes for one to another base.
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
 }

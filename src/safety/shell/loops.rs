@@ -27,7 +27,8 @@ impl<'a> PlainWriter<'a> {
             *token == Token::Done && depth == 0
         })?;
         let (first, body) = tokens.get(begin..end)?.split_first()?;
-        if *first != Token::Do || self.open.is_some() || !is_free_name(&header.name) {
+        let is_free = is_free_name(&header.name) && !self.variables.is_array(&header.name);
+        if *first != Token::Do || self.open.is_some() || !is_free {
             return None;
         }
         self.folders.start_command(Joint::Or);

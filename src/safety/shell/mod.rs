@@ -7,13 +7,13 @@
 use std::path::Path;
 
 use avocet_core::i18n::{LocalizedText, safety as words};
-use avocet_core::protocol::{Effect, SubCommand, Tier};
+use avocet_core::protocol::{Effect, StepAction, SubCommand, Tier};
 
 use super::checks::lines;
 use super::findings::{Findings, SENDS, excerpt};
 use super::spec::{ArgPosition, Invocation, JudgeContext};
 use super::warning::Warning;
-use super::{WriteOpening, malformed, sensitive, wrappers};
+use super::{NamedWrite, WriteOpening, malformed, named, sensitive, wrappers};
 
 mod assignment;
 mod ast;
@@ -103,15 +103,29 @@ pub fn judge_line(
     let mut walk =
         LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
     let mut pieces = Vec::new();
+    let mut named = Vec::new();
+    let mut entries = script.functions.is_empty().then(Vec::new);
     for (at, simple) in script.commands.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| script.commands.get(at));
         let mut found = Findings::default();
         walk.judge_simple_command(simple, before, &mut found);
         findings.merge(&found);
+        // Letters that are written as numbers show no name.
+        let targets = simple.redirects.iter().map(|redirect| &redirect.target);
+        if simple.words.iter().chain(targets).any(|word| word.has(Trait::Coded)) {
+            found.launch.named.clear();
+        }
+        entries = entries.zip(walk.entries(simple, &found)).map(|(all, new)| [all, new].concat());
+        named.append(&mut found.launch.named);
         pieces.push(SubCommand { text: simple.text.clone(), risk: found.into_risk(false) });
     }
     if script.commands.iter().all(|simple| simple.words.is_empty()) {
         findings.add("shell.empty", Tier::L1, words::SHELL_EMPTY, seat.arg(0), &[]);
+    }
+    // What the line names is known where all of it is understood, and each folder it may be in.
+    if !walk.folders.is_lost() && !findings.rule_ids().any(|rule| rule == "shell.opaque") {
+        findings.launch.named.append(&mut named);
+        findings.entries = entries;
     }
     pieces
 }
@@ -197,6 +211,17 @@ impl LineJudge<'_, '_> {
             self.judge_by_name(first, rest, findings);
             self.judge_input(simple, before, findings);
         }
+    }
+
+    /// What a command opens entry by entry; `None`: it does more than change what it names, or print.
+    fn entries(&self, simple: &Simple, found: &Findings) -> Option<Vec<NamedWrite>> {
+        let (name, rest) = simple.words.split_first()?;
+        let args = rest.iter().map(|word| word.text.clone()).collect();
+        let work = StepAction::Exec { program: name.text.clone(), args };
+        let program = self.ground.scene.world.program(&name.text);
+        let ground = self.ground_in(self.folders.only()?);
+        let reasons = found.iter().map(|finding| &finding.reason);
+        named::entries(&work, program.as_ref(), &ground, reasons, &found.launch.named)
     }
 
     /// A variable that is set, as an assignment or by a builtin.

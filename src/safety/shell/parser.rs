@@ -404,30 +404,35 @@ impl<'s> ShellParser<'s> {
         let (name, value) = word.text.split_at_checked(at).unwrap_or_default();
         let name = name.split(['[', '+']).next().unwrap_or(name).to_owned();
         let value = value.trim_start_matches('=').to_owned();
-        if value.is_empty() && self.peek() == Some('(') {
-            self.array();
-        }
+        let is_array = value.is_empty() && self.peek() == Some('(');
+        let elements = is_array.then(|| self.array());
+        let word = ShellWord { span: (word.span.0, self.at), ..word.clone() };
         self.script.add_form(Warning::EnvAssign);
-        open.simple.sets.push(Set { name, value, word: word.clone() });
+        open.simple.sets.push(Set { name, value, word, elements });
     }
 
     /// The elements of an array, standing at the parenthesis.
-    fn array(&mut self) {
+    fn array(&mut self) -> Vec<ShellWord> {
+        let mut elements = Vec::new();
         self.at += 1;
         loop {
             self.skip_blank_lines();
             let start = self.at;
             match self.peek() {
-                None => return self.mark_opaque(words::SHELL_UNFINISHED),
+                None => {
+                    self.mark_opaque(words::SHELL_UNFINISHED);
+                    return elements;
+                }
                 Some(')') => break,
-                Some(_) => drop(self.word()),
+                Some(_) => elements.push(self.word().word),
             }
             if self.at == start {
                 self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
-                return;
+                return elements;
             }
         }
         self.at += 1;
+        elements
     }
 
     /// Ends a simple command; `joint`: what the next one follows.

@@ -92,6 +92,7 @@ pub fn written_sets(simple: &Simple) -> Option<String> {
     let mut written = String::new();
     for set in &simple.sets {
         let is_plain = set.word.text == format!("{}={}", set.name, set.value)
+            && set.elements.is_none()
             && set.word.variables.is_empty()
             && !set.word.needs_expansion()
             && !set.word.has(Trait::Coded)
@@ -127,7 +128,12 @@ pub fn exported(simple: &Simple) -> Option<Simple> {
     let (_, words) = simple.words.split_first().filter(|(name, _)| is_setting(name))?;
     let set = |word: &ShellWord| {
         let (name, value) = word.text.split_once('=').filter(|(name, _)| is_free_name(name))?;
-        Some(Set { name: name.to_owned(), value: value.to_owned(), word: word.clone() })
+        Some(Set {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            word: word.clone(),
+            elements: None,
+        })
     };
     let sets: Vec<Set> = words.iter().map(set).collect::<Option<_>>()?;
     let is_plain = simple.sets.is_empty() && simple.input.is_none() && !sets.is_empty();

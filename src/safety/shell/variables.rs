@@ -19,6 +19,8 @@ pub struct ShellVariables {
     listed: Vec<String>,
     /// Those that are set more than once, and left to the shell.
     counted: Vec<String>,
+    /// Its arrays, with all of their words.
+    pub arrays: Vec<(String, Vec<KnownWord>)>,
     /// The words that a function was called with.
     pub arguments: Option<Vec<KnownWord>>,
 }
@@ -54,7 +56,8 @@ impl ShellVariables {
 
     /// The name under which the shell sets this one; `None`: it was known before.
     pub fn make(&mut self, name: &str) -> Option<String> {
-        let is_new = is_free_name(name) && !self.known.iter().any(|(other, _)| other == name);
+        let is_known = self.known.iter().any(|(other, _)| other == name) || self.is_array(name);
+        let is_new = is_free_name(name) && !is_known;
         if is_new && !self.is_made(name) {
             self.made.push(name.to_owned());
         }
@@ -110,7 +113,22 @@ impl ShellVariables {
 
     /// Whether the line sets this one at all.
     pub fn has(&self, name: &str) -> bool {
-        self.is_made(name) || self.known.iter().any(|(other, _)| other == name)
+        self.is_made(name)
+            || self.is_array(name)
+            || self.known.iter().any(|(other, _)| other == name)
+    }
+
+    pub fn is_array(&self, name: &str) -> bool {
+        self.arrays.iter().any(|(other, _)| other == name)
+    }
+
+    /// The words of `$@` or of an array.
+    pub fn all_of(&self, written: &str) -> Option<&Vec<KnownWord>> {
+        if written == "$@" {
+            return self.arguments.as_ref();
+        }
+        let name = written.strip_prefix("${")?.strip_suffix("[@]}")?;
+        self.arrays.iter().find(|(other, _)| other == name).map(|(_, words)| words)
     }
 
     /// The value that a use becomes; `None`: it is not known, or the shell makes more of it.

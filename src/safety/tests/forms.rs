@@ -601,5 +601,11 @@ fn questions_about_the_machine_run_and_what_changes_it_asks() {
             assert_eq!(assess_line(line).risk.tier, tier, "{line}");
         }
     }
-    assert_eq!(shell_verdict("sleep 5").assessment().risk.tier, Tier::L1);
+    for (line, tier) in [
+        ("sleep 5; ls", Tier::L0),
+        ("sleep 5; sleep 61", Tier::L1),
+        ("while true; do sleep 1; done", Tier::L1),
+    ] {
+        assert_eq!(shell_verdict(line).assessment().risk.tier, tier, "{line}");
+    }
 }

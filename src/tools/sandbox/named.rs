@@ -52,7 +52,8 @@ impl UserOpenings {
             match opening {
                 WriteOpening::New | WriteOpening::Entry => {
                     let changes_folder = *opening == WriteOpening::Entry || !is_there;
-                    self.around.extend(existing_above(path).filter(|_| changes_folder));
+                    let above = existing_above(path).filter(|_| changes_folder);
+                    self.around.extend(above.filter(|above| can_be_granted(above, paths)));
                 }
                 // Code of the project may run in these.
                 _ if !can_be_granted(path, paths) => continue,
@@ -90,4 +91,54 @@ fn is_clear(path: &Path, paths: &SandboxPaths) -> bool {
         && !paths.home.starts_with(path)
         && !of_kernel.any(|tree| path.starts_with(tree))
         && !paths.private_places().iter().any(meets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_opened_holds_what_starts_with_the_user_or_what_is_secret() {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().canonicalize().unwrap().join("home");
+        let workspace = home.join("code/shop");
+        for folder in [&workspace, &home.join(".config/gh"), &home.join(".ssh")] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::fs::write(home.join("there"), "").unwrap();
+        let paths = SandboxPaths { workspace, home: home.clone(), ..SandboxPaths::default() };
+        let names = ["b", "there", "c/d", ".config/x", ".config/x/y", ".ssh/x", "", "code/b"];
+        let names = names
+            .map(|name| home.join(name))
+            .into_iter()
+            .chain([root.path().into(), root.path().join("x")]);
+        let all = [
+            WriteOpening::Existing,
+            WriteOpening::File,
+            WriteOpening::Folder,
+            WriteOpening::New,
+            WriteOpening::Entry,
+        ];
+        let mut opened = Vec::new();
+        for (path, opening) in names.flat_map(|path| all.map(|opening| (path.clone(), opening))) {
+            let name = path.display().to_string();
+            let launch = Launch { named: vec![NamedWrite { path, opening }], ..Launch::default() };
+            let UserOpenings { named, around, made, .. } =
+                UserOpenings::new(&launch, Some(&SandboxOpening::Named), &paths);
+            let closed = [
+                ".ssh/x",
+                ".bashrc",
+                ".profile",
+                ".config/autostart/x",
+                ".config/gh/hosts.yml",
+                "any",
+            ];
+            for place in [&named, &around, &made].into_iter().flatten() {
+                let inside = closed.iter().find(|closed| home.join(closed).starts_with(place));
+                assert_eq!(inside, None, "{name} {opening:?}: {place:?}");
+            }
+            opened.extend(around);
+        }
+        assert!(opened.contains(&home.join("code")), "{opened:?}");
+    }
 }

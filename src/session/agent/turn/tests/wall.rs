@@ -86,6 +86,37 @@ fn only_an_answer_to_the_question_itself_opens_what_it_names() {
 }
 
 #[test]
+fn a_line_names_what_its_question_shows_and_nothing_that_only_the_shell_will_know() {
+    for (line, named) in [
+        ("echo x > /elsewhere/log", "/elsewhere/log"),
+        ("echo x >> /elsewhere/log 2> /elsewhere/err", "/elsewhere/log /elsewhere/err"),
+        ("make | tee /elsewhere/log", "/elsewhere/log"),
+        ("cd /elsewhere && touch y", "/elsewhere/y"),
+        ("make > /elsewhere/log; echo done", "/elsewhere/log"),
+        ("echo x > $F", ""),
+        ("F=/elsewhere/log; make > $F", ""),
+        ("echo x > $(make where)", ""),
+        ("echo x > /elsewhere/{a,b}", ""),
+        ("echo x > $'/elsewhere/\\x6cog'", ""),
+        ("cd $D; echo x > log; echo x > /elsewhere/log", ""),
+        ("source lib; echo x > /elsewhere/log", ""),
+        ("eval \"$(make lines)\"; echo x > /elsewhere/log", ""),
+        ("git config alias.x '!touch /elsewhere/log'", ""),
+        ("make writes-elsewhere", ""),
+    ] {
+        let mut bench = begun();
+        let step = json!({"program": "bash", "args": ["-c", line]});
+        let reply = json!({"type": "cmd", "message": "why", "data": {"commands": [step], "expected_effect": "e"}});
+        bench.says(&reply.to_string());
+        let TurnAction::Run(cleared) = bench.decides(Decision::Approve) else { panic!("{line}") };
+        let seen = cleared.assessment().launch.named.iter();
+        let seen: Vec<_> = seen.map(|write| write.path.display().to_string()).collect();
+        assert_eq!(seen.join(" "), named, "{line}");
+        assert_eq!(cleared.granted(), Some(&SandboxOpening::Named));
+    }
+}
+
+#[test]
 fn a_step_that_ran_without_a_question_is_not_asked_about_after_a_denial() {
     let mut bench = begun();
     let action = bench.proposes(&["ls"]);

@@ -9,17 +9,40 @@ use avocet_safety::{self as safety, NeedsApproval, Policy, PolicyContext, Worksp
 /// `HOME` is a folder with credentials in it; the workspace is two folders below.
 #[rustfmt::skip]
 const NAMED: &[&str] = &[
-    "touch ../new", "touch HOME/new", "touch ../old.txt", "touch ../a1 ../a2", "touch AWAY/new",
-    "mkdir ../made", "mkdir -p ../made/deep/er", "mkdir HOME/made", "mkdir -p HOME/.config/app", "mkdir ../old", "rmdir ../empty",
-    "cp run.sh ../run2.sh", "cp run.sh HOME/run2.sh", "cp -p run.sh AWAY/run2.sh", "cp run.sh ..", "cp run.sh ../old", "cp run.sh ../old.txt",
-    "cp -r tree ../copied", "cp -r tree HOME/copied", "cp -r tree ../old", "cp -a tree ../old", "cp run.sh tree/b.txt ../old", "cp -n run.sh ../old.txt", "cp -n run.sh ../new",
-    "mv run.sh ../moved", "mv run.sh HOME/moved", "mv tree ../moved", "mv run.sh ../old.txt", "mv tree ../old", "mv ../old.txt .", "mv ../old inside", "mv ../old.txt ../renamed",
-    "ln -s run.sh ../link", "ln -s run.sh HOME/link", "rm ../old.txt", "rm -r ../old", "rm HOME/plain.txt", "rm ../missing",
+    "touch ../new", "touch ../old.txt", "touch ../a1 ../a2", "touch AWAY/new",
+    "mkdir ../made", "mkdir -p ../made/deep/er", "mkdir ../old", "rmdir ../empty",
+    "cp run.sh ../run2.sh", "cp run.sh HOME/plain.txt", "cp -p run.sh AWAY/run2.sh", "cp run.sh ..", "cp run.sh ../old", "cp run.sh ../old.txt",
+    "cp -r tree ../copied", "cp -r tree ../old", "cp -a tree ../old", "cp run.sh tree/b.txt ../old", "cp -n run.sh ../old.txt", "cp -n run.sh ../new",
+    "mv run.sh ../moved", "mv tree ../moved", "mv run.sh ../old.txt", "mv tree ../old", "mv ../old.txt .", "mv ../old inside", "mv ../old.txt ../renamed",
+    "ln -s run.sh ../link", "rm ../old.txt", "rm -r ../old", "rm ../missing",
     "tee ../new", "tee -a ../old.txt", "truncate -s 3 ../new", "sort -o ../sorted run.sh",
     "tar -cf ../new.tar tree", "tar -czf HOME/new.tgz tree", "tar -xf tree.tar -C ../old", "tar --extract --file tree.tar --directory ../empty",
     "cc hello.c -o ../hello", "cc -c hello.c -o HOME/hello.o", "cargo build -q --offline --manifest-path sub/Cargo.toml --target-dir ../built", "cargo init -q --lib ../lib",
     "git clone -q . ../clone", "git worktree add -q ../side -b side", "git init -q ../fresh", "git archive -o ../a.tar HEAD",
-    "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -lc 'cp -r tree ../t2 && ls ../t2'",
+    "install -m 600 run.sh ../installed", "install run.sh ../old.txt", "install run.sh tree/b.txt ../old",
+    "bash -c 'mkdir -p ../two && cp run.sh ../two/run.sh'", "bash -lc 'cp -r tree ../t2 && ls ../t2'", "bash -c 'd=../two; mkdir $d && cp run.sh $d/x'", "bash -c 'touch ../{a1,a2}'",
+    "bash -c 'echo hi > ../log'", "sh -c 'echo hi >> ../old.txt'", "bash -c 'ls nothere 2> ../err; cat run.sh > AWAY/copy'", "bash -c 'echo x > HOME/new.txt'",
+    "bash -c './run.sh > ../ran 2>&1'", "bash -c 'echo x | tee ../teed'", "bash -c 'cat run.sh tree/b.txt | sort > ../sorted'", "bash -c 'cc hello.c -o ../hello 2> ../err'",
+    "bash -c 'cd ../old && touch y'", "bash -c 'cd ../old && echo x > z && cp x.txt w.txt'", "bash -c 'cd AWAY && mkdir deep && ls'", "bash -c 'cd ../old && rm x.txt'",
+    "bash -c 'mkdir -p ../out && echo x > ../out/log'", "bash -c 'rm ../old.txt; echo new > ../old.txt'", "bash -c 'mkdir inside && cp run.sh ../copy > ../log'", "bash -c 'install run.sh ../x && echo done'",
+];
+
+/// The folder around these is the home, or holds credentials: only what is there is opened.
+#[rustfmt::skip]
+const BESIDE_CREDENTIALS: &[&str] = &[
+    "touch HOME/new", "mkdir HOME/made", "mkdir -p HOME/made/deep", "mkdir -p HOME/.config/app", "touch HOME/.config/x", "cp run.sh HOME/run2.sh", "cp -r tree HOME/copied", "mv run.sh HOME/moved",
+    "ln -s run.sh HOME/link", "rm HOME/plain.txt", "install run.sh HOME/new", "bash -c 'cp run.sh ~/b'", "bash -c 'cd HOME && touch b'", "bash -c 'mkdir -p HOME/made && echo x > HOME/made/y'",
+];
+
+/// What a line writes outside that its question did not name, or not for certain.
+#[rustfmt::skip]
+const UNNAMED: &[&str] = &[
+    "bash -c 'f=../log; ./evil.sh > $f'", "bash -c 'f=../log; echo x > \"$f\"'", "bash -c 'echo x > $(echo ../log)'", "bash -c 'echo x > `echo ../log`'",
+    "bash -c 'echo x > ../o*.txt'", "bash -c 'touch ../[o]ld.txt/../log'", "bash -c 'echo x > out/log'", "bash -c 'echo x > ../home/log'", "bash -c 'cd out && touch log'", "bash -c 'cd ../home && touch log'",
+    "bash -c 'cd $X; echo x > ../log'", "bash -c 'pushd tree; echo x > ../../log'", "bash -c 'source ./evil.sh; echo x > ../log'", "bash -c ./writes.sh", "make log", "bash -c 'cat < run.sh > /dev/null; ./writes.sh'",
+    "bash -c 'touch() { ./evil.sh; }; touch ../log2'", "bash -c 'PATH=.:$PATH; touch ../log2'", "bash -c 'PATH=. touch ../log2'", "bash -c './evil.sh; mkdir ../log2'", "bash -c 'mkdir ../log2; find tree -exec ./evil.sh {} +'",
+    "bash -c 'eval touch ../log2'", "bash -c 'echo ../log | xargs touch'", "bash -c 'echo $(./evil.sh) && touch ../log2'", "bash -c 'touch ../log2 > >(./evil.sh)'", "bash -c 'bash -c \"touch ../log2; ./evil.sh\"'",
+    "bash -c 'echo x > ~/.ssh/x'", "bash -c 'echo x > HOME/.ssh/x'", "bash -c 'cd HOME/.ssh && touch x'", "bash -c 'echo x >> HOME/.codex/config.toml'", "bash -c 'tee HOME/.config/gh/hosts.yml < run.sh'",
 ];
 
 /// A workspace in a folder of a home, with credentials in it.
@@ -209,6 +232,26 @@ async fn nothing_is_opened_that_the_question_did_not_name_or_that_no_user_answer
         &wall.workspace().join("evil.sh"),
         &evil.replace("AWAY", wall.at("away").to_str().unwrap()),
     );
+    wall.write(&wall.workspace().join("touch"), "#!/bin/bash\n./evil.sh\n");
+    wall.write(
+        &wall.workspace().join("writes.sh"),
+        "#!/bin/sh\necho x > ../log\ntouch ../old.txt\n",
+    );
+    wall.write(&wall.workspace().join("Makefile"), "log:\n\ttouch ../log\n");
+    for (link, to) in [("home/code/shop/out", "away"), ("home/code/home", "home")] {
+        std::os::unix::fs::symlink(wall.at(to), wall.at(link)).unwrap();
+    }
+    let outside = |wall: &NamedFixture| {
+        let mut tree = wall.tree();
+        tree.retain(|name, _| !name.starts_with("home/code/shop"));
+        tree
+    };
+    let before = outside(&wall);
+    for line in BESIDE_CREDENTIALS.iter().chain(UNNAMED) {
+        let Some(held) = wall.question(line) else { continue };
+        let seen = wall.run(held.approve_named()).await;
+        assert_eq!(outside(&wall), before, "{line}: {seen:?}");
+    }
     for line in [
         "bash -c './evil.sh > ../log'",
         "bash -c './evil.sh | tee ../log'",
@@ -226,11 +269,6 @@ async fn nothing_is_opened_that_the_question_did_not_name_or_that_no_user_answer
     }
     for line in NAMED.iter().filter(|line| !line.contains("rm ../missing")) {
         let Some(wall) = NamedFixture::new(SandboxMode::Work).await else { continue };
-        let outside = |wall: &NamedFixture| {
-            let mut tree = wall.tree();
-            tree.retain(|name, _| !name.starts_with("home/code/shop"));
-            tree
-        };
         let before = outside(&wall);
         let held = wall.question(line).unwrap_or_else(|| panic!("refused: {line}"));
         wall.run(held.approve()).await;
