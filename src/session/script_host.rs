@@ -56,7 +56,7 @@ pub enum ScriptQuestion {
 /// The user's answer to a script's question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptAnswer {
-    /// The user said it to exactly this.
+    /// The user answered exactly this.
     Yes,
     /// An option approves it, or an answer to more than this.
     Preapproved,

@@ -52,7 +52,7 @@ async fn choose(talk: &mut SessionClient, choice: &str) {
 }
 
 /// Writes without end, until a file `stop` is there.
-const CHATTY: &str = "while [ ! -e stop ]; do echo tick; sleep 0.05; done; echo over";
+const CHATTY: &str = "touch begun; while [ ! -e stop ]; do echo tick; sleep 0.05; done; echo over";
 
 fn tool(name: &str, input: serde_json::Value) -> String {
     talk::tool(name, input)
