@@ -22,7 +22,9 @@ use avocet_config::extensions::ExtensionSet;
 use avocet_config::project_instructions;
 use avocet_config::{Connection, Environment};
 use avocet_core::i18n::{Localize, LocalizedText, cli as words, common};
-use avocet_core::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
+use avocet_core::protocol::{
+    ApprovalMode, InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction,
+};
 use avocet_present::commands;
 use avocet_safety::{Policy, PolicyContext, PolicyRule};
 use avocet_session::{Doctor, permissions};
@@ -35,10 +37,13 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
     let place = policy::workspace_in(&startup.folder, &startup.paths.home, true, &world);
-    let rules = match policy_of_run(startup) {
+    let mut rules = match policy_of_run(startup) {
         Ok(rules) => rules,
         Err(why) => return startup.fail(&Notice::error(why), Exit::WrongUse),
     };
+    if rules.approval != ApprovalMode::Ask {
+        rules.shelter = startup.sandbox(&world).status();
+    }
     let scene = PolicyContext { policy: &rules, place: &place, world: &world };
     let lang = startup.lang();
     startup.report_problems();
