@@ -57,7 +57,9 @@ fn auto_runs_what_stays_in_the_sandbox_and_asks_about_what_leaves_it() {
         assert_eq!(code, 0, "{reply}: {said}");
     }
     let explain = ["policy", "explain", "--mode", "auto", "--", "mkdir", "y"];
-    let explained = bench.command(&explain).output().unwrap();
+    let repository = TestDir::new();
+    fs::create_dir(repository.work().join(".git")).unwrap();
+    let explained = repository.command(&explain).output().unwrap();
     assert!(String::from_utf8_lossy(&explained.stdout).contains("runs without asking"));
     assert!(work.join("out/x").is_dir() && !work.join("out/b.txt").exists());
     assert!(work.join("src/new.txt").exists());
