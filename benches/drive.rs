@@ -192,6 +192,7 @@ fn keep(home: &Path, folder: &Path, events: usize) {
                 turn,
                 text: format!("Question {turn}"),
                 origin: TurnOrigin::Typed,
+                submit: None,
             },
             9 => {
                 let usage = Usage::default();

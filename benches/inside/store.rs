@@ -47,7 +47,7 @@ fn event(number: usize) -> Event {
         0 => {
             let rare = if number.is_multiple_of(1_000) { " Is there a heron?" } else { "" };
             let text = format!("Where is the lexer, and what does it do with tabs?{rare}");
-            Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }
+            Event::TurnStarted { turn, text, origin: TurnOrigin::Typed, submit: None }
         }
         9 => {
             let usage = Usage::counted(900, 60);

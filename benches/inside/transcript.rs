@@ -103,7 +103,12 @@ fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
     let mut transcript = Transcript::default();
     for turn in 0..turns {
         let text = format!("question {turn}");
-        transcript.apply(&Event::TurnStarted { turn, text, origin: TurnOrigin::Typed });
+        transcript.apply(&Event::TurnStarted {
+            turn,
+            text,
+            origin: TurnOrigin::Typed,
+            submit: None,
+        });
         let message = "Some **words**.\n\n- one\n- two\n\n```rust\nfn main() {}\n```\n".to_owned();
         transcript.apply(&Event::Replied(ModelMessage {
             message,

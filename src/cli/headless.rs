@@ -173,9 +173,9 @@ impl<'a> HeadlessTurn<'a> {
     /// on to other programs, so a key in them is masked.
     fn json_line(&self, event: &Event) -> Option<String> {
         let mut shown = Cow::Borrowed(event);
-        if let Event::TurnStarted { text, .. } | Event::Steered { text } = event
+        if let Event::TurnStarted { text, .. } | Event::Steered { text, .. } = event
             && let Cow::Owned(masked) = self.options.secrets.mask(text)
-            && let Event::TurnStarted { text, .. } | Event::Steered { text } = shown.to_mut()
+            && let Event::TurnStarted { text, .. } | Event::Steered { text, .. } = shown.to_mut()
         {
             *text = masked;
         }
@@ -265,6 +265,7 @@ impl<'a> HeadlessTurn<'a> {
             | Event::TerminalReturned { .. }
             | Event::QuestionClosed { .. }
             | Event::Queued { .. }
+            | Event::Dropped { .. }
             | Event::Page(_)
             | Event::Compacting
             | Event::Models { .. }

@@ -363,8 +363,8 @@ impl PlainSession {
             Event::StepStarted { step, risk } => vec![self.say(step_started(&step.work, &risk))],
             Event::StepFinished(observation) => self.on_observation(&observation),
             Event::Asked(ask) => self.on_question(*ask),
-            Event::Queued { texts } if texts.is_empty() => Vec::new(),
-            Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
+            Event::Queued { messages } if messages.is_empty() => Vec::new(),
+            Event::Queued { messages } => vec![self.say(w::QUEUED.with("n", messages.len()))],
             Event::TurnEnded { ending, .. } => self.on_turn_ended(&ending),
             Event::HistoryChunk { events, .. } => {
                 self.turns.add_all(&events);
@@ -397,7 +397,7 @@ impl PlainSession {
             Event::Closed => vec![PlainEffect::End(Exit::Done)],
             Event::Attached { items, .. } => self.attachment_lines(&items),
             Event::Rendered { text, .. } => text.lines().map(|line| self.line(line)).collect(),
-            Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
+            Event::Steered { text, .. } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
             // The thread that reads lines cannot release the terminal.
             Event::TerminalRequested { ask } => {
@@ -414,6 +414,7 @@ impl PlainSession {
             | Event::ApprovalModeSet { .. }
             | Event::ReasoningDelta { .. }
             | Event::CallProgress { .. }
+            | Event::Dropped { .. }
             | Event::ScriptMessage { .. }
             | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {

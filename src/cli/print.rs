@@ -15,13 +15,13 @@ use super::Exit;
 use super::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine};
 use super::messages;
 use avocet_core::i18n::{LocalizedText, cli as w};
-use avocet_core::protocol::{Event, Notice, Op};
+use avocet_core::protocol::{Event, Notice, Op, Submission};
 use avocet_core::terminal_modes::discard_typed;
 
 /// The channels of the session, and the signals.
 #[derive(Debug)]
 pub struct PrintChannels {
-    pub ops: Sender<Op>,
+    pub ops: Sender<Submission>,
     pub events: Receiver<Event>,
     /// The numbers of signals that end the program. A closed channel means that none will come.
     pub signals: Receiver<i32>,
@@ -92,7 +92,7 @@ pub async fn run(
         };
     };
     // A closed session does not need to be shut down.
-    let _ = channels.ops.try_send(Op::Shutdown);
+    let _ = channels.ops.try_send(Op::Shutdown.into());
     match signal {
         Some(number) if exit == Exit::INTERRUPTED => Exit::by_signal(number),
         _ => exit,
@@ -146,7 +146,7 @@ async fn next_line(line: &mut Option<Line>) -> Option<String> {
 
 async fn perform<O: Write, E: Write>(
     effects: Vec<HeadlessEffect>,
-    ops: &Sender<Op>,
+    ops: &Sender<Submission>,
     streams: &mut Streams<'_, O, E>,
 ) -> Option<Exit> {
     for effect in effects {
@@ -159,7 +159,7 @@ async fn perform<O: Write, E: Write>(
             HeadlessEffect::Tell(said) => streams.tell(&said),
             HeadlessEffect::Ask(question) => streams.ask(&question),
             // A closed session closes its events too, which is noticed there.
-            HeadlessEffect::Send(op) => drop(ops.send(op).await),
+            HeadlessEffect::Send(op) => drop(ops.send(op.into()).await),
             HeadlessEffect::End(exit) => return Some(exit),
         }
     }

@@ -28,7 +28,7 @@ use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use super::wait::{finished, until};
 use avocet_core::i18n::{LocalizedText, chat as w, session as s};
-use avocet_core::protocol::Op;
+use avocet_core::protocol::{Op, Submission};
 use avocet_safety::redact::Redactor;
 use avocet_session::{self as session, Handle, SessionConfig};
 
@@ -262,14 +262,14 @@ impl Chat {
         Box::pin(self.end()).await;
     }
 
-    async fn send(&mut self, op: Op) {
-        let _ = self.session.ops.send(op).await;
+    async fn send(&mut self, submission: Submission) {
+        let _ = self.session.ops.send(submission).await;
     }
 
     /// The commands of the user, which most messages do not need.
     async fn read_extensions(&mut self) {
         if !std::mem::replace(&mut self.asked_extensions, true) {
-            self.send(Op::RefreshExtensions).await;
+            self.send(Op::RefreshExtensions.into()).await;
         }
     }
 
@@ -430,9 +430,10 @@ impl Chat {
     async fn apply(&mut self, effects: Vec<ChatEffect>) {
         for effect in effects {
             match effect {
-                ChatEffect::Send(op) => self.send(op).await,
-                ChatEffect::Begun(delivery, text) => {
-                    self.record(LedgerRecord::Begun { delivery, text }).await;
+                ChatEffect::Send(submission) => self.send(submission).await,
+                ChatEffect::Begun { delivery, submit, text } => {
+                    let submit = Some(submit);
+                    self.record(LedgerRecord::Begun { delivery, submit, text }).await;
                 }
                 ChatEffect::Done(delivery) => self.record(LedgerRecord::Done { delivery }).await,
                 ChatEffect::Acknowledge { press, text } => {
@@ -540,13 +541,14 @@ impl Chat {
 
     /// Ends the session, and shows what is left to show.
     async fn end(mut self) {
-        let _ = self.session.ops.try_send(Op::Shutdown);
+        let _ = self.session.ops.try_send(Op::Shutdown.into());
         let farewell = async {
             while let Some(event) = self.session.events.recv().await {
                 let effects = self.conversation.on_event(mask_event(event, &self.redactor));
                 for effect in effects {
-                    if let ChatEffect::Begun(delivery, text) = effect {
-                        self.record(LedgerRecord::Begun { delivery, text }).await;
+                    if let ChatEffect::Begun { delivery, submit, text } = effect {
+                        let submit = Some(submit);
+                        self.record(LedgerRecord::Begun { delivery, submit, text }).await;
                     }
                 }
             }

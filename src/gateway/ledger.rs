@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::platform::{ChatAddress, Cursor, DeliveryId, Incoming, MessageId};
 use avocet_config::atomic_file;
 use avocet_core::private_dir::private_folder;
+use avocet_core::protocol::SubmitId;
 
 /// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,9 +25,11 @@ pub enum LedgerRecord {
     Received {
         incoming: Box<Incoming>,
     },
-    /// The turn of a message began, with this text in the session.
+    /// The turn of a message began, with this id and this text in the session.
     Begun {
         delivery: DeliveryId,
+        #[serde(default)]
+        submit: Option<SubmitId>,
         #[serde(default)]
         text: String,
     },
@@ -60,12 +63,20 @@ pub enum LedgerRecord {
     },
 }
 
+/// The turn of a message, as its session knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BegunTurn {
+    /// `None`: an older version noted it.
+    pub submit: Option<SubmitId>,
+    pub text: String,
+}
+
 /// A delivery that is not done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingDelivery {
     pub incoming: Incoming,
-    /// The text of its turn in the session, once that began.
-    pub begun: Option<String>,
+    /// The turn in the session, once that began.
+    pub begun: Option<BegunTurn>,
     pub messages: Vec<MessageId>,
     /// Which reply of the turn they show.
     pub reply: Option<usize>,
@@ -121,9 +132,9 @@ impl LedgerState {
         match record {
             LedgerRecord::Cursor { cursor } => self.cursor = Some(cursor),
             LedgerRecord::Received { incoming } => self.receive(*incoming),
-            LedgerRecord::Begun { delivery, text } => {
+            LedgerRecord::Begun { delivery, submit, text } => {
                 if let Some(pending) = self.find(&delivery) {
-                    pending.begun = Some(text);
+                    pending.begun = Some(BegunTurn { submit, text });
                 }
             }
             LedgerRecord::Shown { delivery, messages, reply, is_told } => {
@@ -191,8 +202,8 @@ impl LedgerState {
         for PendingDelivery { incoming, begun, messages, reply, is_told } in self.pending.values() {
             let delivery = incoming.id.clone();
             out.push(LedgerRecord::Received { incoming: Box::new(incoming.clone()) });
-            if let Some(text) = begun.clone() {
-                out.push(LedgerRecord::Begun { delivery: delivery.clone(), text });
+            if let Some(BegunTurn { submit, text }) = begun.clone() {
+                out.push(LedgerRecord::Begun { delivery: delivery.clone(), submit, text });
             }
             if !messages.is_empty() || *is_told {
                 let (messages, reply, is_told) = (messages.clone(), *reply, *is_told);
@@ -328,7 +339,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::open(folder.path(), "telegram").unwrap();
         let done = LedgerRecord::Done { delivery: "b".into() };
-        let begun = LedgerRecord::Begun { delivery: "c".into(), text: "text c".into() };
+        let begun = LedgerRecord::Begun {
+            delivery: "c".into(),
+            submit: Some(SubmitId(3)),
+            text: "text c".into(),
+        };
         let cursor = LedgerRecord::Cursor { cursor: Cursor("12".into()) };
         let records = vec![received("c"), received("b"), received("a"), done, begun, cursor];
         ledger.append(records, true).unwrap();

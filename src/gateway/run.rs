@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -406,9 +406,11 @@ impl Service {
     fn begun_messages(&self, at: &ChatAddress) -> Vec<BegunMessage> {
         let pending = self.parts.ledger.state.pending().filter(|one| one.incoming.at == *at);
         let begun = |one: &PendingDelivery| {
+            let turn = one.begun.clone()?;
             Some(BegunMessage {
                 delivery: one.incoming.id.clone(),
-                text: one.begun.clone()?,
+                submit: turn.submit,
+                text: turn.text,
                 by: one.incoming.sender.id.clone(),
                 messages: one.messages.clone(),
                 reply: one.reply,
@@ -435,6 +437,7 @@ impl Service {
                 menu_first: self.parts.commands.first.clone(),
                 user_commands: self.parts.commands.of_users.clone(),
                 most_queued: self.parts.bounds.queued,
+                started: SystemTime::now(),
             },
             open_session: Arc::clone(&self.parts.open_session),
             request: SessionRequest {

@@ -254,7 +254,7 @@ mod tests {
     }
 
     fn started(turn: u64) -> Event {
-        Event::TurnStarted { turn, text: "x".into(), origin: TurnOrigin::Typed }
+        Event::TurnStarted { turn, text: "x".into(), origin: TurnOrigin::Typed, submit: None }
     }
 
     fn stays(turn: u64, all: &[ChangedFile]) -> Event {

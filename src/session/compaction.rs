@@ -411,7 +411,7 @@ fn turn_text(record: &[Event], number: u64) -> Option<String> {
     for (at, event) in record.iter().skip(start).enumerate() {
         match event {
             Event::TurnStarted { .. } if at > 0 => break,
-            Event::TurnStarted { text, .. } | Event::Steered { text } => {
+            Event::TurnStarted { text, .. } | Event::Steered { text, .. } => {
                 out.push_str(&format!("person: {text}\n"));
             }
             Event::Replied(replied) => out.push_str(&format!("agent: {}\n", replied.message)),

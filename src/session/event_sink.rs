@@ -285,7 +285,7 @@ mod tests {
         let (sender, _receiver) = mpsc::channel(64);
         let mut outbox = Outbox::new(sender, Some(recorder.clone()));
         let (text, origin) = ("go".to_owned(), TurnOrigin::Typed);
-        let begun = Event::TurnStarted { turn: 1, text, origin };
+        let begun = Event::TurnStarted { turn: 1, text, origin, submit: None };
         let whole = ModelMessage { message: "Hello".to_owned(), ..ModelMessage::default() };
         let whole = Event::Replied(whole);
         let (ending, usage) = (TurnOutcome::Stopped, Usage::default());

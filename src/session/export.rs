@@ -80,7 +80,7 @@ pub fn file_extension(format: ExportFormat) -> &'static str {
 
 fn markdown(event: &Event, lang: Lang) -> String {
     match event {
-        Event::TurnStarted { text, .. } | Event::Steered { text } => {
+        Event::TurnStarted { text, .. } | Event::Steered { text, .. } => {
             format!("\n## {}\n\n{text}\n", words::EXPORT_YOU.text(lang))
         }
         Event::Replied(replied) if !replied.message.is_empty() => {
@@ -160,7 +160,7 @@ fn html_head(title: &str, lang: Lang) -> String {
 
 fn html(event: &Event, lang: Lang) -> String {
     match event {
-        Event::TurnStarted { text, .. } | Event::Steered { text } => format!(
+        Event::TurnStarted { text, .. } | Event::Steered { text, .. } => format!(
             "<h2>{}</h2>\n<pre class=\"you\">{}</pre>\n",
             words::EXPORT_YOU.text(lang),
             escape(text)
@@ -211,7 +211,12 @@ mod tests {
 
     fn record() -> Vec<Event> {
         vec![
-            Event::TurnStarted { turn: 1, text: "<b>hi</b>".into(), origin: TurnOrigin::Typed },
+            Event::TurnStarted {
+                turn: 1,
+                text: "<b>hi</b>".into(),
+                origin: TurnOrigin::Typed,
+                submit: None,
+            },
             Event::Replied(ModelMessage {
                 message: "1 < 2 & done".into(),
                 ..ModelMessage::default()

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::JoinHandle;
 
 use avocet_core::i18n::{Lang, LocalizedText};
-use avocet_core::protocol::{Effort, Event, ModelOffer, Op, Params, Provider, SessionInfo};
+use avocet_core::protocol::{Effort, Event, ModelOffer, Params, Provider, SessionInfo, Submission};
 use avocet_model::{Model, ModelError};
 use avocet_safety::redact::Redactor;
 use avocet_safety::{Machine, Policy, PolicyRule, Terms, Workspace};
@@ -92,7 +92,7 @@ pub use run::start;
 /// A handle to a session.
 #[derive(Debug)]
 pub struct Handle {
-    pub ops: Sender<Op>,
+    pub ops: Sender<Submission>,
     pub events: Receiver<Event>,
     /// Ends when the session is closed and everything it started has ended; returns what could not
     /// be saved.

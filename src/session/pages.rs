@@ -165,7 +165,7 @@ pub fn running(session: &Session) -> Page {
         };
         rows.push(PageRow::pair(words::USAGE_TURN.with("n", turn.turn), state));
     }
-    let waiting = session.queue.iter().map(|input| text::one_line(&input.as_typed()));
+    let waiting = session.queue.iter().map(|queued| text::one_line(&queued.input.as_typed()));
     rows.extend(waiting.map(|line| PageRow::pair(screen::QUEUE_LABEL, text::cut(&line, 80))));
     if rows.is_empty() {
         rows.push(PageRow::line(words::RUNNING_NOTHING));

@@ -16,24 +16,25 @@ use super::turn_clock::TurnClock;
 use super::turn_context::{TurnContext, bounds_of_model};
 use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
 use super::turn_scope::{InstructionsCheck, StepJudge, TurnScope};
-use super::user_input::UserInput;
+use super::user_input::{QueuedInput, UserInput};
 use super::{script_tool, shell_turn};
 use crate::agent::turn::TurnStart;
 use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
 use avocet_core::i18n::session as words;
 use avocet_core::protocol::budget::{Budget, Spent};
-use avocet_core::protocol::{Event, Notice, Prompt, TurnOrigin, Usage};
+use avocet_core::protocol::{Event, Notice, Prompt, SubmitId, TurnOrigin, Usage};
 use avocet_model::ModelReply;
 
 impl Session {
-    pub(super) async fn submit(&mut self, words: UserInput) {
+    pub(super) async fn submit(&mut self, input: UserInput) {
         if self.is_idle() && self.security.trust.open_question.is_none() {
-            self.begin(words, TurnOrigin::Typed).await;
+            self.begin(input, TurnOrigin::Typed).await;
         } else {
             // Messages left from an earlier session come after this one.
             let at = self.queue.len().saturating_sub(self.restored);
-            self.queue.insert(at, words);
+            let queued = self.queued(input);
+            self.queue.insert(at, queued);
             self.send_queue().await;
         }
     }
@@ -78,45 +79,52 @@ impl Session {
     }
 
     pub(super) async fn start_next_queued(&mut self) {
-        if let Some(words) = self.queue.pop_front() {
+        if let Some(QueuedInput { id, input }) = self.queue.pop_front() {
             self.restored = self.restored.min(self.queue.len());
             self.send_queue().await;
-            self.begin(words, TurnOrigin::Queue).await;
+            self.pending_submit = Some(id);
+            self.begin(input, TurnOrigin::Queue).await;
         }
     }
 
-    /// Replaces the queue, and messages that the running turn has not read. A prompt that is
-    /// unchanged keeps its parts.
+    /// Replaces the queue, and messages that the running turn has not read.
     pub(super) async fn set_queue(&mut self, texts: Vec<String>) {
-        self.update_running(|running| running.unread_steering.clear());
-        let mut before = std::mem::take(&mut self.queue);
-        self.queue = texts
-            .into_iter()
-            .map(|text| {
-                let at = before.iter().position(|words| words.as_typed() == text);
-                at.and_then(|at| before.remove(at)).unwrap_or_else(|| UserInput::parse(text))
-            })
-            .collect();
+        let unread =
+            self.running.as_mut().map(|running| std::mem::take(&mut running.unread_steering));
+        let steered = unread.into_iter().flatten().filter_map(|steering| steering.submit);
+        let queued = std::mem::take(&mut self.queue).into_iter().map(|queued| queued.id);
+        let dropped: Vec<SubmitId> = steered.chain(queued).collect();
+        self.queue = texts.into_iter().map(|text| self.queued(UserInput::parse(text))).collect();
         self.restored = if self.is_idle() { self.queue.len() } else { 0 };
         self.send_queue().await;
+        for submit in dropped {
+            self.outbox.send(Event::Dropped { submit }).await;
+        }
     }
 
-    /// Removes one message. It may have moved or started meanwhile: no other message is removed
-    /// instead.
-    pub(super) async fn unqueue(&mut self, at: usize, text: &str) {
-        let same = self.queue.iter().enumerate().filter(|(_, waits)| waits.as_typed() == text);
-        let nearest = same.map(|(found, _)| found).min_by_key(|found| found.abs_diff(at));
-        if let Some(at) = nearest {
+    /// Removes one message, if it has not started meanwhile.
+    pub(super) async fn unqueue(&mut self, id: SubmitId) {
+        let found = self.queue.iter().position(|queued| queued.id == id);
+        if let Some(at) = found {
             self.queue.remove(at);
             let rests = at >= self.queue.len().saturating_sub(self.restored);
             self.restored = self.restored.saturating_sub(usize::from(rests)).min(self.queue.len());
         }
         self.send_queue().await;
+        if found.is_some() {
+            self.outbox.send(Event::Dropped { submit: id }).await;
+        }
+    }
+
+    /// An input for the queue, with the id of the submission that is being handled.
+    fn queued(&mut self, input: UserInput) -> QueuedInput {
+        let id = self.pending_submit.take().unwrap_or_else(|| self.own_ids.next_id());
+        QueuedInput { id, input }
     }
 
     pub(super) async fn send_queue(&mut self) {
-        let texts = self.queue.iter().map(UserInput::as_typed).collect();
-        self.outbox.send(Event::Queued { texts }).await;
+        let messages = self.queue.iter().map(QueuedInput::shown).collect();
+        self.outbox.send(Event::Queued { messages }).await;
     }
 
     /// Both checks and saving the message run at the same time; the turn waits for the instructions
@@ -124,7 +132,10 @@ impl Session {
     async fn begin(&mut self, words: UserInput, origin: TurnOrigin) {
         let turn = self.info.turns + 1;
         self.store.prepare(match &words {
-            UserInput::Text(text) => Some(Event::TurnStarted { turn, text: text.clone(), origin }),
+            UserInput::Text(text) => {
+                let submit = self.pending_submit;
+                Some(Event::TurnStarted { turn, text: text.clone(), origin, submit })
+            }
             UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         });
         if let Some(unsaved) = &mut self.info.unsaved {
@@ -191,7 +202,8 @@ impl Session {
         self.info.turns += 1;
         let cancel = CancellationToken::new();
         let (inbox, handle) = turn_channels();
-        let task = tokio::spawn(run(self.turn_scope(&cancel, inbox)));
+        let submit = self.pending_submit.take();
+        let task = tokio::spawn(run(self.turn_scope(&cancel, inbox, submit)));
         self.set_running(cancel, handle, task);
     }
 
@@ -228,11 +240,17 @@ impl Session {
         }
     }
 
-    fn turn_scope(&self, cancel: &CancellationToken, inbox: TurnInbox) -> TurnScope {
+    fn turn_scope(
+        &self,
+        cancel: &CancellationToken,
+        inbox: TurnInbox,
+        submit: Option<SubmitId>,
+    ) -> TurnScope {
         let context = self.turn_context(cancel);
         let (place, room) = (self.security.place.clone(), context.bounds.room);
         TurnScope {
             turn: self.info.turns,
+            submit,
             clock: TurnClock::start(Instant::now()),
             next_step: self.conversation.next_step,
             next_ask: self.conversation.next_ask,

@@ -134,7 +134,7 @@ pub fn turn_record(events: &[Event]) -> TurnRecord {
             }
             Event::StepFinished(one) => observations.push((**one).clone()),
             Event::Plan { items } => kept.set_plan(items),
-            Event::Steered { text } => {
+            Event::Steered { text, .. } => {
                 add_reply(&mut kept, &mut reply, &mut observations);
                 kept.add_user(text);
             }
@@ -221,7 +221,7 @@ mod tests {
     use avocet_core::protocol::{Ask, AskId, Message, Role, StepAction, Tier};
 
     fn started(text: &str, origin: TurnOrigin) -> Event {
-        Event::TurnStarted { turn: 3, text: text.into(), origin }
+        Event::TurnStarted { turn: 3, text: text.into(), origin, submit: None }
     }
 
     fn step(id: &str) -> Step {
@@ -338,7 +338,7 @@ mod tests {
             replied("First a look."),
             begun("cmd_001"),
             observation("cmd_001"),
-            Event::Steered { text: "quickly".into() },
+            Event::Steered { text: "quickly".into(), submit: None },
             replied("Now the change."),
             begun("cmd_002"),
         ]);

@@ -12,13 +12,14 @@ use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::user_input::UserInput;
+use super::user_input::{QueuedInput, Steering, UserInput};
 use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as words};
 use avocet_core::protocol::{
-    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, TurnOutcome, Usage,
+    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, Submission, TurnOutcome,
+    Usage,
 };
 use avocet_tools::git_branch;
 
@@ -41,7 +42,7 @@ pub fn start(mut parts: SessionConfig) -> Handle {
 async fn run(
     mut parts: SessionConfig,
     saved: SessionStore,
-    mut ops: mpsc::Receiver<Op>,
+    mut ops: mpsc::Receiver<Submission>,
     outbox: Outbox,
 ) -> Option<Rescue> {
     let (note_sender, mut notes) = mpsc::unbounded_channel();
@@ -56,12 +57,12 @@ async fn run(
     session.learn_of_model();
     loop {
         tokio::select! {
-            op = ops.recv() => match op {
-                None | Some(Op::Shutdown) => break,
-                Some(op) => {
+            submission = ops.recv() => match submission {
+                None | Some(Submission { op: Op::Shutdown, .. }) => break,
+                Some(submission) => {
                     session.sync_with_turn(&mut notes).await;
                     // Most sessions only wait: what they do meanwhile is not kept for each.
-                    if Box::pin(session.handle_op(op)).await == AfterTrust::Quit { break }
+                    if Box::pin(session.handle(submission)).await == AfterTrust::Quit { break }
                 }
             },
             Some(note) = notes.recv() => session.handle_turn_message(note).await,
@@ -128,6 +129,17 @@ impl Session {
         }
     }
 
+    /// Carries out an operation. If no turn, no place in the queue and no place in the running turn
+    /// comes of it, whoever follows it is told.
+    async fn handle(&mut self, Submission { id, op }: Submission) -> AfterTrust {
+        self.pending_submit = id;
+        let after = self.handle_op(op).await;
+        if let Some(submit) = self.pending_submit.take() {
+            self.outbox.send(Event::Dropped { submit }).await;
+        }
+        after
+    }
+
     #[allow(clippy::too_many_lines, reason = "a row for each op")]
     async fn handle_op(&mut self, op: Op) -> AfterTrust {
         match op {
@@ -138,7 +150,7 @@ impl Session {
             Op::Shell { line, keep } => self.submit(UserInput::Shell { line, keep }).await,
             Op::RunQueue => self.run_queue().await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
-            Op::Unqueue { at, text } => self.unqueue(at, &text).await,
+            Op::Unqueue { id } => self.unqueue(id).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::PreviewRisk { ask, work } => self.preview_risk(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
@@ -295,8 +307,9 @@ impl Session {
     async fn steer(&mut self, text: String) {
         match &mut self.running {
             Some(running) => {
-                running.unread_steering.push_back(text.clone());
-                let _ = running.steering.send(text);
+                let steering = Steering { submit: self.pending_submit.take(), text };
+                running.unread_steering.push_back(steering.clone());
+                let _ = running.steering.send(steering);
             }
             None => self.submit(UserInput::Text(text)).await,
         }
@@ -332,11 +345,14 @@ impl Session {
     }
 
     /// Messages that the turn did not read are sent next.
-    async fn requeue_unread(&mut self, texts: VecDeque<String>) {
-        if texts.is_empty() {
+    async fn requeue_unread(&mut self, unread: VecDeque<Steering>) {
+        if unread.is_empty() {
             return;
         }
-        texts.into_iter().rev().for_each(|text| self.queue.push_front(UserInput::Text(text)));
+        for Steering { submit, text } in unread.into_iter().rev() {
+            let id = submit.unwrap_or_else(|| self.own_ids.next_id());
+            self.queue.push_front(QueuedInput { id, input: UserInput::Text(text) });
+        }
         self.send_queue().await;
     }
 

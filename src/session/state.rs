@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::watch;
@@ -17,13 +18,13 @@ use super::settings::SettingsAccess;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::turn_update::UnreadSettings;
-use super::user_input::UserInput;
+use super::user_input::{QueuedInput, Steering, UserInput};
 use super::{Connected, FoundServer, Persona, Security, SessionConfig, Wanted};
 use crate::context::system::WorkspaceFacts;
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Decision, Effort, Event, Provider, Question, SessionInfo, Step,
-    StepAction, StepQuestion, Usage,
+    StepAction, StepQuestion, SubmitId, SubmitIds, Usage,
 };
 use avocet_safety::{Policy, ToolRestriction};
 use avocet_tools::Toolbox;
@@ -34,6 +35,9 @@ const RECORD: usize = 16 * 1024 * 1024;
 /// The number of turns whose token counts are kept for `/usage`.
 const COSTS: usize = 20;
 
+/// Where the session's own ids begin: in 2109, later than any sender's clock.
+const OWN_IDS_SINCE_1970: Duration = Duration::from_millis(1 << 42);
+
 /// One conversation in one folder.
 pub(super) struct Session {
     pub info: SessionInfo,
@@ -43,9 +47,13 @@ pub(super) struct Session {
     pub outbox: Outbox,
     pub store: SessionStore,
     /// Messages that wait for the running turn to end.
-    pub(super) queue: VecDeque<UserInput>,
+    pub(super) queue: VecDeque<QueuedInput>,
     /// How many of them, at the end, come from an earlier session: they start nothing.
     pub(super) restored: usize,
+    /// The submission that is being handled, until something comes of it.
+    pub(super) pending_submit: Option<SubmitId>,
+    /// For messages of the queue that came without an id.
+    pub(super) own_ids: SubmitIds,
     pub(super) running: Option<RunningTurn>,
     pub policy: watch::Sender<Policy>,
     pub(super) tools: Toolbox,
@@ -116,6 +124,8 @@ impl Session {
             store: saved,
             queue: VecDeque::new(),
             restored: 0,
+            pending_submit: None,
+            own_ids: SubmitIds::starting_at(UNIX_EPOCH + OWN_IDS_SINCE_1970),
             running: None,
             policy,
             tools: parts.tools,
@@ -334,11 +344,11 @@ pub struct RunningTurn {
     pub is_over: bool,
     pub cancel: CancellationToken,
     pub decisions: UnboundedSender<(AskId, Decision)>,
-    pub steering: UnboundedSender<String>,
+    pub steering: UnboundedSender<Steering>,
     /// Sends its running step to the background.
     pub background: UnboundedSender<()>,
     /// Messages to the turn that it has not read yet, oldest first.
-    pub unread_steering: VecDeque<String>,
+    pub unread_steering: VecDeque<Steering>,
     /// The parts of its last request, by size.
     pub context_usage: Option<Box<ContextUsage>>,
     pub open_question: Option<Box<Ask>>,

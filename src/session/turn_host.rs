@@ -18,6 +18,7 @@ use crate::agent::turn::{Turn, TurnResult, TurnStart};
 use crate::agent::{Host, ModelRequest};
 use crate::context::request;
 use crate::context::window::Section;
+use crate::user_input::Steering;
 use avocet_core::i18n::{Localize, LocalizedText, session as words};
 use avocet_core::protocol::growing_reply::GrowingReply;
 use avocet_core::protocol::{
@@ -71,7 +72,7 @@ impl Host for TurnScope {
         None
     }
 
-    fn take_steering(&mut self) -> Vec<String> {
+    fn take_steering(&mut self) -> Vec<Steering> {
         std::iter::from_fn(|| self.inbox.steering.try_recv().ok()).collect()
     }
 

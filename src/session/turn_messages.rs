@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use super::extensions::ExtensionScan;
 use super::job::JobMessage;
 use super::turn_update::TurnUpdate;
+use super::user_input::Steering;
 use crate::context::history::TurnRecord;
 use crate::context::window::{ContextUsage, History};
 use avocet_config::project_instructions::ProjectInstructions;
@@ -85,7 +86,7 @@ pub enum TurnMessage {
 pub struct TurnInbox {
     pub decisions: UnboundedReceiver<(AskId, Decision)>,
     /// The messages of the user to the running turn.
-    pub steering: UnboundedReceiver<String>,
+    pub steering: UnboundedReceiver<Steering>,
     /// The user sends the running step to the background.
     pub background: UnboundedReceiver<()>,
 }
@@ -93,7 +94,7 @@ pub struct TurnInbox {
 /// The session's ends of a turn's channels.
 pub struct TurnHandle {
     pub decisions: UnboundedSender<(AskId, Decision)>,
-    pub steering: UnboundedSender<String>,
+    pub steering: UnboundedSender<Steering>,
     pub background: UnboundedSender<()>,
 }
 

@@ -16,8 +16,8 @@ use crate::context::history::TurnRecord;
 use crate::context::turn_compaction::{TurnCompaction, TurnIndex};
 use avocet_config::project_instructions::ProjectInstructions;
 use avocet_core::protocol::{
-    ApprovalMode, Ask, AskId, Decision, Event, Question, SandboxStatus, StepQuestion, TrustOffer,
-    TurnOrigin, TurnOutcome, Usage,
+    ApprovalMode, Ask, AskId, Decision, Event, Question, SandboxStatus, StepQuestion, SubmitId,
+    TrustOffer, TurnOrigin, TurnOutcome, Usage,
 };
 use avocet_model::ModelReply;
 use avocet_safety::{self as safety, Machine, Policy, PolicyContext, ToolRestriction, Workspace};
@@ -28,6 +28,8 @@ pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructi
 /// A running turn.
 pub struct TurnScope {
     pub turn: u64,
+    /// What began it, if a frontend follows that.
+    pub submit: Option<SubmitId>,
     pub clock: TurnClock,
     /// The numbers of the next step and of the next question.
     pub next_step: u64,
@@ -143,7 +145,7 @@ impl TurnScope {
     /// message is saved.
     pub fn begin(&mut self, text: String, origin: TurnOrigin) {
         self.has_steps_of_model = !matches!(origin, TurnOrigin::Shell | TurnOrigin::Command);
-        let started = Event::TurnStarted { turn: self.turn, text, origin };
+        let started = Event::TurnStarted { turn: self.turn, text, origin, submit: self.submit };
         self.notify_session(&started);
         self.has_unsaved_message = true;
         self.send_in_background(vec![started]);

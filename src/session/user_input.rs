@@ -1,6 +1,6 @@
 //! What starts a turn, and how the queue shows it.
 
-use avocet_core::protocol::Prompt;
+use avocet_core::protocol::{Prompt, QueuedMessage, SubmitId};
 
 /// The input of a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,26 @@ pub enum UserInput {
         line: String,
         keep: bool,
     },
+}
+
+/// An input that waits for its turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueuedInput {
+    pub id: SubmitId,
+    pub input: UserInput,
+}
+
+impl QueuedInput {
+    pub fn shown(&self) -> QueuedMessage {
+        QueuedMessage { id: self.id, text: self.input.as_typed() }
+    }
+}
+
+/// A message to the running turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steering {
+    pub submit: Option<SubmitId>,
+    pub text: String,
 }
 
 /// The prefixes of a shell line, and of a message that begins with one.

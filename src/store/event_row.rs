@@ -170,7 +170,7 @@ pub fn searchable_text_in(body: &str) -> String {
 /// The words of an event that the user may search for later.
 pub fn searchable_text(event: &Event) -> String {
     let text = match event {
-        Event::TurnStarted { text, .. } | Event::Steered { text } => text.clone(),
+        Event::TurnStarted { text, .. } | Event::Steered { text, .. } => text.clone(),
         Event::Replied(replied) => replied.message.clone(),
         Event::StepFinished(observation) => step_text(observation),
         _ => String::new(),

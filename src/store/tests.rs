@@ -68,7 +68,7 @@ impl StoreFixture {
 }
 
 fn started(turn: u64, text: &str) -> Event {
-    Event::TurnStarted { turn, text: text.into(), origin: TurnOrigin::Typed }
+    Event::TurnStarted { turn, text: text.into(), origin: TurnOrigin::Typed, submit: None }
 }
 
 fn replied(text: &str) -> Event {

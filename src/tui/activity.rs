@@ -184,6 +184,7 @@ impl Activity {
             | Event::TerminalRequested { .. }
             | Event::TerminalReturned { .. }
             | Event::Queued { .. }
+            | Event::Dropped { .. }
             | Event::Facts(_)
             | Event::Notice(_)
             | Event::Page(_)
@@ -291,8 +292,12 @@ mod tests {
 
     fn after_a_turn(is_still: bool, took: Millis) -> Activity {
         let mut activity = Activity::new(is_still);
-        let started =
-            Event::TurnStarted { turn: 1, text: String::new(), origin: TurnOrigin::Typed };
+        let started = Event::TurnStarted {
+            turn: 1,
+            text: String::new(),
+            origin: TurnOrigin::Typed,
+            submit: None,
+        };
         activity.apply(&started, 0);
         let (ending, usage) = (TurnOutcome::Done, Usage::default());
         activity.apply(&Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: took }, took);
@@ -319,7 +324,10 @@ mod tests {
     fn a_long_call_shows_its_tool_and_its_size_while_it_grows() {
         let mut activity = Activity::new(true);
         let text = String::new();
-        activity.apply(&Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed }, 0);
+        activity.apply(
+            &Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed, submit: None },
+            0,
+        );
         for (bytes, now) in [(2_048, 1_000), (51_200, 4_000)] {
             activity.apply(&Event::CallProgress { name: "file_write".into(), bytes }, now);
         }
@@ -336,7 +344,10 @@ mod tests {
         assert_eq!((line(&activity, 14_000).width(), activity.next_wakeup(14_000)), (0, None));
         let mut activity = Activity::new(true);
         let text = String::new();
-        activity.apply(&Event::TurnStarted { turn: 2, text, origin: TurnOrigin::Typed }, 0);
+        activity.apply(
+            &Event::TurnStarted { turn: 2, text, origin: TurnOrigin::Typed, submit: None },
+            0,
+        );
         assert_eq!((activity.spinner(500), activity.spinner(900)), (0, 0));
         assert_eq!(activity.next_wakeup(500), Some(1_500));
     }

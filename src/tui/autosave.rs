@@ -21,8 +21,7 @@ use super::time::Millis;
 use avocet_config::draft::{self, SavedDraft};
 use avocet_config::history::InputHistory;
 use avocet_core::i18n::LocalizedText;
-use avocet_core::protocol;
-use avocet_present::commands::built_in_names;
+use avocet_core::protocol::{Event, QueuedMessage, SubmitId};
 use avocet_safety::redact::Redactor;
 
 /// How long the thread may take to finish.
@@ -37,9 +36,6 @@ const BYTES: usize = 256;
 /// How long a frame waits until what it shows is written. If the disk takes longer, no frame waits
 /// until it has caught up.
 const GRACE: Duration = Duration::from_millis(30);
-/// How long a sent line stays in the draft when the session does not start anything with it, as
-/// with most commands.
-const HELD: Millis = 5_000;
 
 #[derive(Debug)]
 pub struct AutoSaver {
@@ -58,8 +54,8 @@ pub struct AutoSaver {
     has_new_input: bool,
     /// Before this time the draft is not written again for a frame.
     next_write_at: Millis,
-    /// Lines that were sent but are not in the session yet, and how long to wait for that.
-    sent_lines: (VecDeque<String>, Millis),
+    /// Lines that were sent and of which the session has said nothing yet.
+    sent_lines: Vec<QueuedMessage>,
     secrets: Arc<Redactor>,
 }
 
@@ -96,18 +92,14 @@ impl AutoSaver {
             unsynced_typing: None,
             has_new_input: false,
             next_write_at: 0,
-            sent_lines: (VecDeque::new(), 0),
+            sent_lines: Vec::new(),
             secrets,
         }
     }
 
-    /// A line was sent. It stays in the draft until the session has it.
-    /// One of the built-in commands does what it does at once, so it is not offered again.
-    pub fn save_line(&mut self, line: String, at: Millis) {
-        if !is_built_in_command(&line) {
-            self.sent_lines.0.push_back(line.clone());
-            self.sent_lines.1 = at + HELD;
-        }
+    /// A line was sent. What the session gets of it stays in the draft until the session has it.
+    pub fn save_line(&mut self, line: String, submit: Option<SubmitId>) {
+        self.sent_lines.extend(submit.map(|id| QueuedMessage { id, text: line.clone() }));
         let SavedDraft { queue, later, .. } = self.last_draft.clone();
         self.save_unsynced(SavedDraft {
             queue,
@@ -126,7 +118,7 @@ impl AutoSaver {
             | ScreenInput::FirstMessage(_) => true,
             // An undone message is put into the input.
             ScreenInput::Session(event) => {
-                matches!(**event, protocol::Event::Queued { .. } | protocol::Event::Rewound { .. })
+                matches!(**event, Event::Queued { .. } | Event::Rewound { .. })
             }
             _ => false,
         };
@@ -141,19 +133,18 @@ impl AutoSaver {
     }
 
     /// True when one of the sent lines is in the session now.
-    fn remove_received(&mut self, event: &protocol::Event) -> bool {
-        let (sent, _) = &mut self.sent_lines;
-        let before = sent.len();
-        match event {
-            protocol::Event::TurnStarted { text, .. } => {
-                // The text may differ from the line, such as the expansion of a command.
-                let at = sent.iter().position(|line| line == text).unwrap_or(0);
-                sent.remove(at);
+    fn remove_received(&mut self, event: &Event) -> bool {
+        let before = self.sent_lines.len();
+        let is_received = |id: SubmitId| match event {
+            Event::TurnStarted { submit, .. } | Event::Steered { submit, .. } => {
+                *submit == Some(id)
             }
-            protocol::Event::Queued { texts } => sent.retain(|line| !texts.contains(line)),
-            _ => {}
-        }
-        sent.len() < before
+            Event::Dropped { submit } => *submit == id,
+            Event::Queued { messages } => messages.iter().any(|message| message.id == id),
+            _ => false,
+        };
+        self.sent_lines.retain(|line| !is_received(line.id));
+        self.sent_lines.len() < before
     }
 
     /// Gives the thread what is due: the queue at once, the input after a pause.
@@ -164,11 +155,10 @@ impl AutoSaver {
         if !(waits || due <= at) {
             return;
         }
-        let (sent, until) = &mut self.sent_lines;
-        if *until <= at {
-            sent.clear();
-        }
-        self.unsynced_typing = (!sent.is_empty()).then_some((at, *until));
+        // The queue has them.
+        let steered = state.queue.steered();
+        self.sent_lines.retain(|line| !steered.iter().any(|message| message.id == line.id));
+        self.unsynced_typing = None;
         let draft = self.with_sent_lines(state.draft());
         if std::mem::take(&mut self.has_new_input) {
             self.save_unsynced(draft.clone());
@@ -216,7 +206,7 @@ impl AutoSaver {
     /// secrets in what was sent are masked.
     fn with_sent_lines(&self, draft: SavedDraft) -> SavedDraft {
         let input = (!draft.shown.trim().is_empty()).then(|| draft.shown.as_str().into());
-        let sent = self.sent_lines.0.iter().map(|line| self.secrets.mask(line));
+        let sent = self.sent_lines.iter().map(|line| self.secrets.mask(&line.text));
         let lines: Vec<Cow<'_, str>> = sent.chain(input).collect();
         SavedDraft { shown: lines.join("\n"), ..draft }
     }
@@ -232,11 +222,6 @@ impl AutoSaver {
         drop(self.jobs);
         let _ = timeout(FAREWELL, self.done).await;
     }
-}
-
-fn is_built_in_command(line: &str) -> bool {
-    let name = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
-    name.is_some_and(|name| built_in_names().contains(&name))
 }
 
 fn save_loop(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) {
@@ -333,25 +318,41 @@ mod tests {
         let draft = Some(kept.clone());
         let files = SavePaths { history: Some(history.clone()), draft, secrets: None };
         let mut clerk = AutoSaver::start(files, SavedDraft::default());
-        clerk.save_line("一".into(), 0);
-        clerk.save_line("two".into(), 0);
+        clerk.save_line("一".into(), None);
+        clerk.save_line("two".into(), None);
         clerk.close(SavedDraft::from_text("half a")).await;
         assert_eq!(InputHistory::open(history).entries(), ["一", "two"]);
         assert_eq!(draft::read(&kept), SavedDraft::from_text("half a"));
     }
 
     #[tokio::test]
-    async fn a_command_that_ran_is_not_offered_again_and_a_message_is() {
+    async fn a_line_is_offered_again_until_the_session_says_what_became_of_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let kept = folder.path().join("d.json");
         let files = SavePaths { draft: Some(kept.clone()), ..SavePaths::default() };
-        for (line, left) in [("/version", ""), ("/theme dark", ""), ("/usr/bin is", "/usr/bin is")]
-        {
+        let id = SubmitId(7);
+        let same = || "fix it".to_owned();
+        let queued = |id| Event::Queued { messages: vec![QueuedMessage { id, text: same() }] };
+        let other = SubmitId(8);
+        for (submit, event, left) in [
+            (Some(id), None, "fix it"),
+            // Another message of the same words is not this one.
+            (Some(id), Some(queued(other)), "fix it"),
+            (Some(id), Some(Event::Dropped { submit: other }), "fix it"),
+            (Some(id), Some(queued(id)), ""),
+            (Some(id), Some(Event::Dropped { submit: id }), ""),
+            (Some(id), Some(Event::Steered { text: same(), submit: Some(id) }), ""),
+            // A command that only the screen carries out.
+            (None, None, ""),
+        ] {
             let mut saver = AutoSaver::start(files.clone(), SavedDraft::default());
-            saver.save_line(line.into(), 0);
-            let draft = saver.last_draft.clone();
+            saver.save_line(same(), submit);
+            if let Some(event) = &event {
+                saver.remove_received(event);
+            }
+            let draft = saver.with_sent_lines(SavedDraft::default());
             saver.close(draft).await;
-            assert_eq!(draft::read(&kept), SavedDraft::from_text(left), "{line}");
+            assert_eq!(draft::read(&kept), SavedDraft::from_text(left), "{submit:?} {event:?}");
         }
     }
 
@@ -376,7 +377,7 @@ mod tests {
     #[tokio::test]
     async fn without_files_nothing_is_saved_and_nothing_fails() {
         let mut clerk = AutoSaver::start(SavePaths::default(), SavedDraft::default());
-        clerk.save_line("one".into(), 0);
+        clerk.save_line("one".into(), Some(SubmitId(1)));
         clerk.close(SavedDraft::from_text("half")).await;
     }
 }

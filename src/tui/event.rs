@@ -14,7 +14,7 @@ use super::theme::Background;
 use super::time::Millis;
 use super::transcript::HighlightedCode;
 use avocet_core::i18n::LocalizedText;
-use avocet_core::protocol::{self, AskId, Op};
+use avocet_core::protocol::{self, AskId, Op, SubmitId};
 use avocet_tools::image::PreparedImage;
 
 /// An event and its time.
@@ -68,8 +68,13 @@ pub enum ScreenEffect {
     Send(Op),
     /// Check whether the user's commands and skills have changed.
     RefreshExtensions,
-    /// Save this line in the history: it was sent.
-    SaveHistory(String),
+    /// Save this line in the history: it was sent. The operations that follow in the same update
+    /// are its own.
+    SaveHistory {
+        line: String,
+        /// `None`: nothing of it goes to the session.
+        submit: Option<SubmitId>,
+    },
     /// Quit.
     Quit,
     /// Redraw everything, regardless of what is on the terminal.

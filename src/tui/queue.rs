@@ -14,7 +14,7 @@ use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
 use avocet_config::draft::SavedDraft;
 use avocet_core::i18n::{input, plural, screen as words};
-use avocet_core::protocol::{Notice, Op};
+use avocet_core::protocol::{Notice, Op, QueuedMessage, SubmitId};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;
@@ -24,9 +24,9 @@ const PICKING: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queue {
     /// Messages for the running turn that it has not read yet.
-    steered: Vec<String>,
-    texts: Vec<String>,
-    /// Commands that run once all of `texts` is answered, never sent as text, and messages typed
+    steered: Vec<QueuedMessage>,
+    messages: Vec<QueuedMessage>,
+    /// Commands that run once all of `messages` is answered, never sent as text, and messages typed
     /// after the first of them.
     later: Vec<DeferredItem>,
     /// The selected one, counted over both.
@@ -72,7 +72,8 @@ impl Queue {
     /// The queue when the program last quit.
     pub fn from_draft(draft: &SavedDraft) -> Queue {
         let later = draft.later.iter().map(|line| DeferredItem::from_line(line)).collect();
-        Queue { texts: draft.queue.clone(), later, ..Queue::default() }
+        let queued = |text: &String| QueuedMessage { id: SubmitId::default(), text: text.clone() };
+        Queue { messages: draft.queue.iter().map(queued).collect(), later, ..Queue::default() }
     }
 
     /// Reports queued messages that were not typed in this session.
@@ -81,33 +82,31 @@ impl Queue {
         (!self.is_empty()).then(|| Notice::info(keymap.with_keys(say())))
     }
 
-    pub fn set(&mut self, texts: Vec<String>) {
+    pub fn set(&mut self, messages: Vec<QueuedMessage>) {
         // Later entries move up when the first one starts.
-        let gone = self.texts.len().saturating_sub(texts.len());
+        let gone = self.messages.len().saturating_sub(messages.len());
         self.selected = self.selected.map(|at| at.saturating_sub(gone));
-        self.texts = texts;
+        self.messages = messages;
         self.clamp_selection();
     }
 
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty() && self.later.is_empty()
+        self.messages.is_empty() && self.later.is_empty()
     }
 
     /// Adds a message that the running turn reads before its next step.
-    pub fn steer(&mut self, text: String) {
-        self.steered.push(text);
+    pub fn steer(&mut self, id: SubmitId, text: String) {
+        self.steered.push(QueuedMessage { id, text });
     }
 
     /// Messages that the running turn has not read.
-    pub fn steered(&self) -> &[String] {
+    pub fn steered(&self) -> &[QueuedMessage] {
         &self.steered
     }
 
     /// The turn has read this message.
-    pub fn mark_read(&mut self, text: &str) {
-        if let Some(at) = self.steered.iter().position(|waits| waits == text) {
-            self.steered.remove(at);
-        }
+    pub fn mark_read(&mut self, submit: Option<SubmitId>) {
+        self.steered.retain(|message| Some(message.id) != submit);
     }
 
     /// No turn is left to read messages; the session queues those that were not read.
@@ -118,12 +117,12 @@ impl Queue {
     /// Takes everything that waits, messages before commands: a message after a command would
     /// become its argument.
     pub fn take_all(&mut self) -> Option<String> {
-        let Queue { steered, texts, later, .. } = std::mem::take(self);
+        let Queue { steered, messages: queued, later, .. } = std::mem::take(self);
         let (commands, messages): (Vec<_>, Vec<_>) =
             later.into_iter().partition(|later| matches!(later, DeferredItem::Command(_)));
         let later = messages.iter().chain(&commands).map(DeferredItem::text);
-        let all: Vec<&str> =
-            steered.iter().chain(&texts).chain(later).map(String::as_str).collect();
+        let queued = steered.iter().chain(&queued).map(|message| &message.text);
+        let all: Vec<&str> = queued.chain(later).map(String::as_str).collect();
         (!all.is_empty()).then(|| all.join("\n"))
     }
 
@@ -145,7 +144,7 @@ impl Queue {
     /// What comes next when a turn is over: nothing while the session has messages of its own, else
     /// the commands and then the messages up to the next command.
     pub fn take_next(&mut self) -> Vec<DeferredItem> {
-        if !self.texts.is_empty() {
+        if !self.messages.is_empty() {
             return Vec::new();
         }
         let is_message = |later: &DeferredItem| matches!(later, DeferredItem::Message(..));
@@ -157,8 +156,9 @@ impl Queue {
     }
 
     /// Queued messages and commands, to be saved for the next start.
-    pub fn pending(&self) -> (&[String], Vec<String>) {
-        (&self.texts, self.later.iter().map(|later| later.text().clone()).collect())
+    pub fn pending(&self) -> (Vec<String>, Vec<String>) {
+        let queued = self.messages.iter().map(|message| message.text.clone()).collect();
+        (queued, self.later.iter().map(|later| later.text().clone()).collect())
     }
 
     /// Selects the last one; false when the queue is empty.
@@ -198,10 +198,10 @@ impl Queue {
 
     /// Takes one out, with the operation that tells the session.
     fn remove(&mut self, at: usize) -> (String, Option<Op>) {
-        match at.checked_sub(self.texts.len()) {
+        match at.checked_sub(self.messages.len()) {
             None => {
-                let text = self.texts.remove(at);
-                (text.clone(), Some(Op::Unqueue { at, text }))
+                let QueuedMessage { id, text } = self.messages.remove(at);
+                (text, Some(Op::Unqueue { id }))
             }
             Some(at) if at < self.later.len() => (self.later.remove(at).text().clone(), None),
             Some(_) => (String::new(), None),
@@ -209,7 +209,7 @@ impl Queue {
     }
 
     fn len(&self) -> usize {
-        self.texts.len() + self.later.len()
+        self.messages.len() + self.later.len()
     }
 
     fn clamp_selection(&mut self) {
@@ -235,7 +235,7 @@ impl Queue {
         let room = usize::from(area.width).saturating_sub(column + 5);
         let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
         let first = self.steered.iter().rev().take(SHOWN).rev();
-        let unread = first.map(|text| self.line(None, text, room, pen)).collect();
+        let unread = first.map(|message| self.line(None, &message.text, room, pen)).collect();
         let unread = draw::label_lines(steers, pen.theme.dim, column, unread);
         draw::lines(inner, buf, &unread);
         let taken = u16::try_from(unread.len()).unwrap_or(0).min(area.height);
@@ -246,7 +246,8 @@ impl Queue {
         // Keep the selected one in view.
         let first = self.selected.map_or(0, |at| (at + 1).saturating_sub(shown));
         let later = self.later.iter().map(DeferredItem::text);
-        let texts = self.texts.iter().chain(later).enumerate();
+        let queued = self.messages.iter().map(|message| &message.text);
+        let texts = queued.chain(later).enumerate();
         let mut lines: Vec<Line<'static>> = texts
             .skip(first)
             .take(shown)
@@ -282,13 +283,22 @@ mod tests {
 
     fn queue(texts: &[&str], later: &[&str]) -> Queue {
         let mut queue = Queue::default();
-        queue.set(texts.iter().map(|text| (*text).to_owned()).collect());
+        queue.set(messages(texts));
         later.iter().for_each(|line| queue.defer_command((*line).to_owned()));
         queue
     }
 
-    fn unqueue(at: usize, text: &str) -> Option<Op> {
-        Some(Op::Unqueue { at, text: text.to_owned() })
+    /// Messages whose ids are the lengths of their texts.
+    fn messages(texts: &[&str]) -> Vec<QueuedMessage> {
+        let queued = |text: &&str| QueuedMessage {
+            id: SubmitId(text.len() as u64),
+            text: (*text).to_owned(),
+        };
+        texts.iter().map(queued).collect()
+    }
+
+    fn unqueue(text: &str) -> Option<Op> {
+        Some(Op::Unqueue { id: SubmitId(text.len() as u64) })
     }
 
     #[test]
@@ -303,7 +313,7 @@ mod tests {
             QueueAction::Stay,
             "the first one stays picked"
         );
-        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue(0, "one")));
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue("one")));
         assert!(queue.has_selection());
         assert_eq!(queue.act(Some(KeyAction::Next)), QueueAction::Stay);
         assert!(!queue.has_selection());
@@ -322,8 +332,8 @@ mod tests {
     fn the_selected_message_stays_selected_when_the_first_one_starts() {
         let mut queue = queue(&["one", "two", "three"], &[]);
         queue.select_last();
-        queue.set(vec!["two".into(), "three".into()]);
-        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue(1, "three")));
+        queue.set(messages(&["two", "three"]));
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue("three")));
         queue.set(Vec::new());
         assert!(!queue.has_selection());
         assert!(!queue.select_last(), "nothing is left");

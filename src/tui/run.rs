@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crossterm::event::Event as Key;
 use ratatui::Frame;
@@ -36,7 +36,7 @@ use super::update::layout::layout;
 use super::update::update;
 use super::view::view;
 use avocet_core::i18n::{LocalizedText, input as words, screen as screen_words};
-use avocet_core::protocol::{self, AskId, Decision, Op};
+use avocet_core::protocol::{self, AskId, Decision, Op, Submission, SubmitId, SubmitIds};
 use avocet_core::signals::{self, Signal};
 use avocet_tools::exec::editor::Editing;
 use avocet_tools::temp::RunFolder;
@@ -53,7 +53,7 @@ const FAREWELL: Duration = Duration::from_millis(300);
 /// When the terminal cannot be taken over.
 pub async fn run(
     mut config: ScreenConfig,
-    ops: Sender<Op>,
+    ops: Sender<Submission>,
     events: Receiver<protocol::Event>,
     keep: SaveSettingFn,
 ) -> io::Result<ScreenExit> {
@@ -88,7 +88,8 @@ pub async fn run(
         late_signals_until: 0,
     };
     driver.frame_limiter.request_deferred();
-    driver.pending_ops.extend(driver.state.requeue_op());
+    driver.pending_ops.extend(driver.state.requeue_op().map(Submission::from));
+    driver.state.submit_ids = SubmitIds::starting_at(SystemTime::now());
     driver.send_pending();
     if let Some(text) = first {
         driver.handle_input(ScreenInput::FirstMessage(text));
@@ -100,12 +101,12 @@ pub async fn run(
     let Driver { screen, ops, mut pending_ops, workers, .. } = driver;
     drop(screen);
     tokio::join!(workers.auto_saver.close(draft.clone()), workers.settings_saver.close());
-    pending_ops.push_back(Op::Shutdown);
+    pending_ops.push_back(Op::Shutdown.into());
     let _ = timeout(FAREWELL, shutdown(ops, pending_ops)).await;
     Ok(ScreenExit { cause, draft, card, has_handled_unsaved: knows_unsaved })
 }
 
-async fn shutdown(ops: Sender<Op>, pending_ops: VecDeque<Op>) {
+async fn shutdown(ops: Sender<Submission>, pending_ops: VecDeque<Submission>) {
     for op in pending_ops {
         if ops.send(op).await.is_err() {
             return;
@@ -121,8 +122,8 @@ struct Driver {
     screen: Screen,
     started_at: Instant,
     /// Operations that the session has no room for yet.
-    pending_ops: VecDeque<Op>,
-    ops: Sender<Op>,
+    pending_ops: VecDeque<Submission>,
+    ops: Sender<Submission>,
     events: Receiver<protocol::Event>,
     frame_limiter: FrameLimiter,
     highlight_worker: HighlightWorker,
@@ -376,18 +377,24 @@ impl Driver {
     }
 
     fn react(&mut self, input: ScreenInput, at: Millis) {
+        let mut submit = None;
         for effect in update(&mut self.state, TimedInput { at, input }) {
-            if self.perform(effect).is_err() {
+            if let ScreenEffect::SaveHistory { submit: line, .. } = &effect {
+                submit = *line;
+            }
+            if self.perform(effect, submit).is_err() {
                 self.next = Next::End(Cause::TerminalGone);
             }
         }
     }
 
-    fn perform(&mut self, effect: ScreenEffect) -> io::Result<()> {
+    fn perform(&mut self, effect: ScreenEffect, submit: Option<SubmitId>) -> io::Result<()> {
         match effect {
-            ScreenEffect::Send(op) => self.send(op),
-            ScreenEffect::RefreshExtensions => self.send(Op::RefreshExtensions),
-            ScreenEffect::SaveHistory(line) => self.workers.auto_saver.save_line(line, self.now()),
+            ScreenEffect::Send(op) => self.send(Submission { id: submit, op }),
+            ScreenEffect::RefreshExtensions => self.send(Op::RefreshExtensions.into()),
+            ScreenEffect::SaveHistory { line, submit } => {
+                self.workers.auto_saver.save_line(line, submit)
+            }
             ScreenEffect::Quit => self.next = Next::End(Cause::UserQuit),
             ScreenEffect::Redraw => self.screen.invalidate(),
             ScreenEffect::LendTerminal(ask) => {
@@ -474,7 +481,7 @@ impl Driver {
     /// Hands the terminal to a step until the step returns it.
     async fn lend(&mut self, ask: AskId, signals: &mut Receiver<Signal>) {
         self.screen.lend();
-        self.send(Op::Decide { ask, decision: Decision::Approve });
+        self.send(Op::Decide { ask, decision: Decision::Approve }.into());
         let mut failed = false;
         loop {
             let full = !self.pending_ops.is_empty();
@@ -517,8 +524,8 @@ impl Driver {
         }
     }
 
-    fn send(&mut self, op: Op) {
-        self.pending_ops.push_back(op);
+    fn send(&mut self, submission: Submission) {
+        self.pending_ops.push_back(submission);
         self.send_pending();
     }
 

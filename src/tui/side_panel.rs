@@ -202,8 +202,12 @@ mod tests {
 
     #[test]
     fn a_plan_is_followed_only_by_the_turn_that_works_on_it() {
-        let started =
-            |turn| Event::TurnStarted { turn, text: String::new(), origin: TurnOrigin::Typed };
+        let started = |turn| Event::TurnStarted {
+            turn,
+            text: String::new(),
+            origin: TurnOrigin::Typed,
+            submit: None,
+        };
         let item = PlanItem { text: "Run the tests".into(), state: PlanState::Doing };
         let plan = Event::Plan { items: vec![item] };
         let (ending, usage) = (TurnOutcome::Done, Usage::default());

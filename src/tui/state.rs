@@ -26,7 +26,9 @@ use super::transcript::{HighlightedCode, Snippet, Transcript};
 use avocet_config::draft::SavedDraft;
 use avocet_config::{BusyInput, ShowThinking};
 use avocet_core::i18n::{Lang, LocalizedText, input, screen as words};
-use avocet_core::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow};
+use avocet_core::protocol::{
+    Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, SubmitIds,
+};
 use avocet_present::commands::{self, CommandContext, Surface};
 use avocet_safety::redact::Redactor;
 use avocet_tools::exec::Watchdog;
@@ -98,6 +100,7 @@ pub struct State {
     pub(super) palette: Palette,
     pub(super) suggestions: Suggestions,
     pub(super) queue: Queue,
+    pub(super) submit_ids: SubmitIds,
     pub(super) transcript: Transcript,
     pub(super) modals: Modals,
     pub(super) guard: QuestionGuard,
@@ -317,6 +320,7 @@ impl State {
             palette: Palette::default(),
             suggestions: chips,
             queue,
+            submit_ids: SubmitIds::default(),
             transcript,
             modals: Modals::default(),
             guard: QuestionGuard::default(),
@@ -356,14 +360,15 @@ impl State {
         let draft =
             self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::from_text);
         let (queue, later) = self.queue.pending();
-        let queue = self.queue.steered().iter().chain(queue).cloned().collect();
+        let steered = self.queue.steered().iter().map(|message| message.text.clone());
+        let queue = steered.chain(queue).collect();
         SavedDraft { queue, later, ..draft }
     }
 
     /// Messages queued at the last exit are queued again: tells the session.
     pub fn requeue_op(&self) -> Option<Op> {
         let (texts, _) = self.queue.pending();
-        (!texts.is_empty()).then(|| Op::SetQueue { texts: texts.to_vec() })
+        (!texts.is_empty()).then_some(Op::SetQueue { texts })
     }
 
     /// The query for files, and the folder to search.

@@ -30,39 +30,52 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
     let whole = |text: &str| taken.folds.expand(text);
     if let Some(note) = note_line(&taken.display_text) {
         pickers::open_note_places(state, whole(note));
-        return vec![ScreenEffect::SaveHistory(whole(&taken.display_text))];
+        return vec![ScreenEffect::SaveHistory { line: whole(&taken.display_text), submit: None }];
     }
-    let mut effects = vec![ScreenEffect::SaveHistory(whole(&taken.display_text))];
-    effects.extend(match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
-        Intent::Empty => Vec::new(),
-        Intent::Message { parts } => {
-            let images = state.composer.images.named_in(&taken.display_text);
-            let op = line::with_images(line::submit_op(parts, whole), images);
-            let reads = state.activity.is_busy() && !state.activity.is_stopping();
-            let steers = reads && busy == BusyInput::Steer;
-            vec![ScreenEffect::Send(if steers { steer(state, op) } else { op })]
-        }
-        Intent::Shell { line, keep } => {
-            vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
-        }
-        // The user's extensions are not read yet: the session decides.
-        Intent::Command { name, args, mentions }
-            if !state.completions.has_loaded_extensions
-                && !state.modals.is_question_on_top()
-                && commands::find(&name).is_none() =>
+    let id = state.submit_ids.next_id();
+    let effects: Vec<ScreenEffect> =
+        match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
+            Intent::Empty => Vec::new(),
+            Intent::Message { parts } => {
+                let images = state.composer.images.named_in(&taken.display_text);
+                let op = line::with_images(line::submit_op(parts, whole), images);
+                let reads = state.activity.is_busy() && !state.activity.is_stopping();
+                let steers = reads && busy == BusyInput::Steer;
+                vec![ScreenEffect::Send(if steers { steer(state, op) } else { op })]
+            }
+            Intent::Shell { line, keep } => {
+                vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
+            }
+            // The user's extensions are not read yet: the session decides.
+            Intent::Command { name, args, mentions }
+                if !state.completions.has_loaded_extensions
+                    && !state.modals.is_question_on_top()
+                    && commands::find(&name).is_none() =>
+            {
+                vec![ScreenEffect::Send(Op::Invoke { name, args: whole(&args), mentions })]
+            }
+            Intent::Command { name, args, mentions } => {
+                let line = format!("/{name} {}", whole(&args));
+                let effects = command(state, &line, &taken.display_text, at);
+                effects.into_iter().map(|effect| attach_mentions(effect, &mentions)).collect()
+            }
+        };
+    let line = whole(&taken.display_text);
+    let effects = if state.queue.has_deferred() && state.activity.is_busy() {
+        defer_messages(state, effects, &line)
+    } else {
+        effects
+    };
+    for effect in &effects {
+        if let ScreenEffect::Send(Op::Steer { text }) = effect
+            && state.activity.is_busy()
         {
-            vec![ScreenEffect::Send(Op::Invoke { name, args: whole(&args), mentions })]
+            state.queue.steer(id, text.clone());
         }
-        Intent::Command { name, args, mentions } => {
-            let line = format!("/{name} {}", whole(&args));
-            let effects = command(state, &line, &taken.display_text, at);
-            effects.into_iter().map(|effect| attach_mentions(effect, &mentions)).collect()
-        }
-    });
-    if state.queue.has_deferred() && state.activity.is_busy() {
-        return defer_messages(state, effects, &whole(&taken.display_text));
     }
-    effects
+    let sends = effects.iter().any(|effect| matches!(effect, ScreenEffect::Send(_)));
+    let saved = ScreenEffect::SaveHistory { line, submit: sends.then_some(id) };
+    std::iter::once(saved).chain(effects).collect()
 }
 
 /// Empties the input, or leaves the draft in it that a command was chosen over.
@@ -89,7 +102,6 @@ fn steer(state: &mut State, op: Op) -> Op {
         state.transcript.add_notice(Notice::info(input::STEER_WITH_FILES));
         return op;
     };
-    state.queue.steer(text.clone());
     Op::Steer { text }
 }
 
@@ -208,10 +220,8 @@ pub fn run_deferred(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 fn apply_outcome(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<ScreenEffect> {
     match outcome {
         CommandOutcome::Send(op) => {
-            match &op {
-                Op::Stop => return stop_turn(state, op, at),
-                Op::Steer { text } if state.activity.is_busy() => state.queue.steer(text.clone()),
-                _ => {}
+            if op == Op::Stop {
+                return stop_turn(state, op, at);
             }
             vec![ScreenEffect::Send(op)]
         }

@@ -498,9 +498,9 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         SessionEvent::Judged { ask, work, risk, change } => {
             state.modals.set_assessment(ask, work, risk, change.map(|change| *change));
         }
-        SessionEvent::Queued { texts } => state.queue.set(texts),
+        SessionEvent::Queued { messages } => state.queue.set(messages),
         SessionEvent::TurnStarted { .. } => begin_turn(state),
-        SessionEvent::Steered { text } => state.queue.mark_read(&text),
+        SessionEvent::Steered { submit, .. } => state.queue.mark_read(submit),
         SessionEvent::TurnEnded { elapsed_ms, ending, .. } => {
             state.queue.clear_steered();
             return handle_turn_end(state, &ending, elapsed_ms, at);
@@ -544,6 +544,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         | SessionEvent::Redone { .. }
         | SessionEvent::FolderAdded { .. }
         | SessionEvent::ApprovalModeSet { .. }
+        | SessionEvent::Dropped { .. }
         | SessionEvent::Page(_)
         | SessionEvent::Compacting
         | SessionEvent::Compacted(_)

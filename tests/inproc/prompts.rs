@@ -107,7 +107,7 @@ impl PromptSession {
     }
 
     async fn send(&self, op: Op) {
-        self.handle.ops.send(op).await.unwrap();
+        self.handle.ops.send(op.into()).await.unwrap();
     }
 
     /// A line as a surface reads and sends it.
@@ -126,7 +126,7 @@ impl PromptSession {
                         let decision = decide(&ask.question);
                         seen.asked.push(ask.question);
                         let op = Op::Decide { ask: AskId(ask.id.0), decision };
-                        self.handle.ops.send(op).await.unwrap();
+                        self.handle.ops.send(op.into()).await.unwrap();
                     }
                     Event::StepFinished(observation) => seen.observed.push(*observation),
                     Event::Attached { items, .. } => seen.attached.extend(items),
@@ -550,7 +550,7 @@ async fn a_prompt_in_the_queue_keeps_its_parts() {
     let prompt = command("!{echo held}", "");
     talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
     talk.types("see @a").await;
-    talk.send(Op::SetQueue { texts: vec!["see @a".into(), "more".into()] }).await;
+    talk.types("more").await;
     talk.until_the_end(all).await;
     let seen = talk.until_the_end(all).await;
     assert_eq!(seen.attached.len(), 1);

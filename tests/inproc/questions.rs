@@ -243,7 +243,8 @@ fn on_screen(question: &str, flow: &QuestionFlow, cell: &str) -> Option<Decision
     let terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
     let state = State::new(ScreenConfig::default());
     let mut screen = Screen { state, terminal, now: 0, decided: None };
-    let started = Event::TurnStarted { turn: 1, text: "go".into(), origin: TurnOrigin::Typed };
+    let started =
+        Event::TurnStarted { turn: 1, text: "go".into(), origin: TurnOrigin::Typed, submit: None };
     screen.input(ScreenInput::Session(Box::new(started)));
     screen.wait(60_000);
     screen.input(ScreenInput::Session(Box::new(Event::Asked(Box::new(ask(question))))));

@@ -3,9 +3,9 @@
 
 use avocet::i18n::{Lang, screen as words};
 use avocet::protocol::{
-    Ask, AskId, Event, ModelMessage, Notice, Observation, Outcome, Question, Reason, Requires,
-    Risk, SessionInfo, Step, StepAction, StepQuestion, SubCommand, Tier, Truncation, TurnOrigin,
-    TurnOutcome, Usage,
+    Ask, AskId, Event, ModelMessage, Notice, Observation, Outcome, Question, QueuedMessage, Reason,
+    Requires, Risk, SessionInfo, Step, StepAction, StepQuestion, SubCommand, SubmitId, Tier,
+    Truncation, TurnOrigin, TurnOutcome, Usage,
 };
 use avocet::tui::{self, ScreenConfig, ScreenInput, State};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
@@ -71,7 +71,7 @@ fn step(text: &str) -> Step {
 fn event() -> impl Strategy<Value = Event> {
     let tier = prop::sample::select(vec![Tier::L0, Tier::L1, Tier::L2]);
     (text(), tier, 0usize..16, 0u64..3).prop_map(|(text, tier, kind, id)| match kind {
-        0 => Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed },
+        0 => Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed, submit: None },
         1 => Event::ReplyStarted,
         2..=4 => Event::Delta { text },
         5 => Event::ReasoningDelta { text },
@@ -106,7 +106,12 @@ fn event() -> impl Strategy<Value = Event> {
             }),
         })),
         12 => Event::QuestionClosed { ask: AskId(id) },
-        13 => Event::Queued { texts: vec![text.clone(), text] },
+        13 => Event::Queued {
+            messages: vec![
+                QueuedMessage { id: SubmitId(1), text: text.clone() },
+                QueuedMessage { id: SubmitId(2), text },
+            ],
+        },
         14 => Event::TurnEnded {
             turn: 1,
             ending: TurnOutcome::Cancelled,

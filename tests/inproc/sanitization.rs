@@ -134,7 +134,12 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
     let mut plain = Transcript::default();
     plain.apply(&Event::Replied(reply(false)));
     let mut said = Transcript::default();
-    said.apply(&Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Queue });
+    said.apply(&Event::TurnStarted {
+        turn: 1,
+        text: text.into(),
+        origin: TurnOrigin::Queue,
+        submit: None,
+    });
     let mut thought = Transcript::default();
     thought.apply(&Event::ReasoningDelta { text: text.into() });
     thought.toggle_steps();

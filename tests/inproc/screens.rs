@@ -8,9 +8,10 @@ use avocet::i18n::{
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
     ExtensionKind, ExtensionState, Extensions, FormField, FormFieldKind, Mode, ModelMessage,
-    ModelOffer, Money, Notice, Observation, Op, Outcome, PlanItem, PlanState, Question, Reason,
-    Requires, Risk, SandboxDenial, SessionInfo, Step, StepAction, StepQuestion, SubCommand,
-    TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
+    ModelOffer, Money, Notice, Observation, Op, Outcome, PlanItem, PlanState, Question,
+    QueuedMessage, Reason, Requires, Risk, SandboxDenial, SessionInfo, Step, StepAction,
+    StepQuestion, SubCommand, SubmitId, TemplateCommand, Tier, TurnOrigin, TurnOutcome,
+    UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{
@@ -167,7 +168,7 @@ fn guide(lang: Lang) -> SessionInfo {
 }
 
 fn started(text: &str) -> Event {
-    Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Typed }
+    Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Typed, submit: None }
 }
 
 fn ended() -> Event {
@@ -861,15 +862,18 @@ fn help_is_drawn_from_the_tables() {
     shows!("help_zh_wide", screen);
 }
 
+fn queued(texts: [&str; 2]) -> Event {
+    let message =
+        |(id, text): (u64, &str)| QueuedMessage { id: SubmitId(id), text: text.to_owned() };
+    Event::Queued { messages: (1..).zip(texts).map(message).collect() }
+}
+
 #[test]
 fn the_queue_is_shown_above_the_input() {
     let mut screen = Screen::new(Lang::En, (80, 24));
-    screen.receives(conversation()).receives([Event::Queued {
-        texts: vec![
-            "Then fix the failing test".into(),
-            "and commit both\nwith a good message".into(),
-        ],
-    }]);
+    screen
+        .receives(conversation())
+        .receives([queued(["Then fix the failing test", "and commit both\nwith a good message"])]);
     screen.types("one more th").waits(12_000);
     shows!("queue_en", screen);
 }
@@ -1294,8 +1298,8 @@ const MORE: &[Situation] = &[
         screen.receives(told(WRITTEN_ZH));
     }),
     ("a queued message is picked", |screen| {
-        let texts = vec!["Then fix the failing test".into(), "然后提交，写清楚说明".into()];
-        screen.receives(conversation()).receives([Event::Queued { texts }]);
+        let texts = ["Then fix the failing test", "然后提交，写清楚说明"];
+        screen.receives(conversation()).receives([queued(texts)]);
         screen.press(KeyCode::Up, KeyModifiers::NONE);
         screen.waits(12_000);
     }),

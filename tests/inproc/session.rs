@@ -8,7 +8,8 @@ use avocet::i18n::{Lang, session as words};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
     ApprovalScope, Decision, Dialect, Effort, Event, ExportFormat, Mode, Op, Outcome, Provider,
-    Question, Report, Rewind, StepAction, StepQuestion, Tier, TurnOrigin, TurnOutcome,
+    Question, QueuedMessage, Report, Rewind, StepAction, StepQuestion, Submission, SubmitId, Tier,
+    TurnOrigin, TurnOutcome,
 };
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
@@ -77,6 +78,10 @@ fn parts(folder: &Path, replies: &[&str]) -> SessionConfig {
     parts
 }
 
+fn texts(messages: &[QueuedMessage]) -> Vec<String> {
+    messages.iter().map(|message| message.text.clone()).collect()
+}
+
 #[tokio::test]
 async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
     let slow = format!("#! {{\"delay_ms\":20,\"chunk\":8}}\n{DONE}");
@@ -85,7 +90,7 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
     talk.submit("two").await;
     let queued = talk
         .next(|event| match event {
-            Event::Queued { texts } => Some(texts),
+            Event::Queued { messages } => Some(texts(&messages)),
             _ => None,
         })
         .await;
@@ -99,6 +104,79 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
         .await;
     assert_eq!((text.as_str(), origin), ("two", TurnOrigin::Queue));
     assert_eq!(talk.ending().await, TurnOutcome::Done);
+}
+
+fn followed(id: u64, op: Op) -> Submission {
+    Submission { id: Some(SubmitId(id)), op }
+}
+
+#[tokio::test]
+async fn of_two_equal_messages_the_one_that_is_meant_is_taken_out_of_the_queue() {
+    let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE, DONE]);
+    let same = || Op::Submit { text: "again".to_owned() };
+    talk.send(followed(1, Op::Submit { text: "go".to_owned() })).await;
+    let (ask, _) = talk.next_question().await;
+    talk.send(followed(2, same())).await;
+    talk.send(followed(3, same())).await;
+    talk.send(followed(4, Op::Steer { text: "again".to_owned() })).await;
+    talk.send(Op::Unqueue { id: SubmitId(2) }).await;
+    let dropped = talk
+        .next(|event| match event {
+            Event::Dropped { submit } => Some(submit),
+            _ => None,
+        })
+        .await;
+    assert_eq!(dropped, SubmitId(2));
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    let steered = talk
+        .next(|event| match event {
+            Event::Steered { submit, .. } => Some(submit),
+            _ => None,
+        })
+        .await;
+    assert_eq!(steered, Some(SubmitId(4)));
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
+    let begun = talk
+        .next(|event| match event {
+            Event::TurnStarted { submit, .. } => Some(submit),
+            _ => None,
+        })
+        .await;
+    assert_eq!(begun, Some(SubmitId(3)));
+}
+
+#[tokio::test]
+async fn whoever_follows_a_submission_is_told_when_no_turn_comes_of_it() {
+    let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
+    let invoked = Op::Invoke { name: "gone".into(), args: String::new(), mentions: Vec::new() };
+    let set = Op::SetLang { lang: Lang::En };
+    for (id, op) in (10..).zip([Op::Retry, invoked, Op::RunQueue, set, Op::Undo { turns: 1 }]) {
+        let shown = format!("{op:?}");
+        talk.send(followed(id, op)).await;
+        let dropped = talk
+            .next(|event| match event {
+                Event::Dropped { submit } => Some(submit),
+                Event::TurnStarted { .. } => panic!("{shown} began a turn"),
+                _ => None,
+            })
+            .await;
+        assert_eq!(dropped, SubmitId(id), "{shown}");
+    }
+    // What waits is told too when the queue is emptied.
+    talk.submit("go").await;
+    talk.next_question().await;
+    talk.send(followed(20, Op::Submit { text: "later".to_owned() })).await;
+    talk.send(followed(21, Op::Steer { text: "soon".to_owned() })).await;
+    talk.send(Op::SetQueue { texts: Vec::new() }).await;
+    for id in [21, 20] {
+        let dropped = talk
+            .next(|event| match event {
+                Event::Dropped { submit } => Some(submit),
+                _ => None,
+            })
+            .await;
+        assert_eq!(dropped, SubmitId(id));
+    }
 }
 
 /// A session in a folder nobody answered for yet, and what was kept of the answer.
@@ -125,7 +203,7 @@ async fn nothing_starts_before_the_trust_question_is_answered() {
     talk.submit("where am I").await;
     let queued = talk
         .next(|event| match event {
-            Event::Queued { texts } => Some(texts),
+            Event::Queued { messages } => Some(texts(&messages)),
             Event::TurnStarted { .. } => panic!("a turn started"),
             _ => None,
         })
@@ -434,7 +512,7 @@ async fn a_shell_line_typed_during_a_turn_runs_after_it() {
     talk.send(Op::Shell { line: "printf three".into(), keep: false }).await;
     let queued = talk
         .next(|event| match event {
-            Event::Queued { texts } if texts.len() == 2 => Some(texts),
+            Event::Queued { messages } if messages.len() == 2 => Some(texts(&messages)),
             _ => None,
         })
         .await;
@@ -749,7 +827,7 @@ async fn steering_reaches_the_running_turn() {
     talk.send(Op::Steer { text: "two".into() }).await;
     let heard = talk
         .next(|event| match event {
-            Event::Steered { text } => Some(text),
+            Event::Steered { text, submit: None } => Some(text),
             Event::TurnEnded { .. } => panic!("it ended unheard"),
             _ => None,
         })

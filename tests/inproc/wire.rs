@@ -35,7 +35,7 @@ macro_rules! variants {
 variants! { event, EVENTS, Event:
     TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta CallProgress ScriptMessage Retrying Repairing
     Replied StepStarted StepOutput StepFinished Asked Judged QuestionClosed Plan TerminalRequested TerminalReturned Undone
-    FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued TurnEnded Facts Notice Page Models Settings HistoryChunk RewindAsked Rewound
+    FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued Dropped TurnEnded Facts Notice Page Models Settings HistoryChunk RewindAsked Rewound
     Sessions Catalogue Compacting Compacted Cleared Closed
 }
 variants! { op, OPS, Op:

@@ -68,7 +68,12 @@ fn peak_memory(id: u32) -> Option<u64> {
 
 /// A turn of one question and one answer.
 fn turn(desk: &mut StoreWriter, turn: u64, question: &str, answer: &str) {
-    desk.record(Event::TurnStarted { turn, text: question.to_owned(), origin: TurnOrigin::Typed });
+    desk.record(Event::TurnStarted {
+        turn,
+        text: question.to_owned(),
+        origin: TurnOrigin::Typed,
+        submit: None,
+    });
     desk.record(Event::Replied(ModelMessage {
         message: answer.to_owned(),
         ..ModelMessage::default()

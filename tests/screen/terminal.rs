@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use crate::support::pty::{Modes, Screen};
 use crate::support::test_name;
-use avocet::protocol::{Event, ModelMessage, Op, SessionInfo, TurnOrigin, TurnOutcome, Usage};
+use avocet::protocol::{
+    Event, ModelMessage, Op, SessionInfo, Submission, TurnOrigin, TurnOutcome, Usage,
+};
 use avocet::tui::{self, ScreenConfig, terminal};
 use tokio::sync::mpsc;
 
@@ -127,16 +129,16 @@ fn child_echoes() {
 }
 
 /// A session that says back what it is told.
-fn echo(mut inbox: mpsc::Receiver<Op>, outbox: &mpsc::Sender<Event>) {
-    while let Some(op) = inbox.blocking_recv() {
-        let Op::Submit { text } = op else { continue };
+fn echo(mut inbox: mpsc::Receiver<Submission>, outbox: &mpsc::Sender<Event>) {
+    while let Some(submission) = inbox.blocking_recv() {
+        let Op::Submit { text } = submission.op else { continue };
         let lines = text.lines().count();
         let message = match lines {
             1 => format!("You said: {text}"),
             _ => format!("{lines} lines came"),
         };
         let events = [
-            Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed },
+            Event::TurnStarted { turn: 1, text, origin: TurnOrigin::Typed, submit: None },
             Event::Replied(ModelMessage { message, ..ModelMessage::default() }),
             Event::TurnEnded {
                 turn: 1,

@@ -8,7 +8,8 @@ use avocet::context::window::Bounds;
 use avocet::i18n::{Lang, LocalizedText, PhraseValue, session as words};
 use avocet::model::{Model, ModelError};
 use avocet::protocol::{
-    AskId, Decision, Event, Notice, Op, Page, PageRow, Question, SessionInfo, TurnOutcome,
+    AskId, Decision, Event, Notice, Op, Page, PageRow, Question, SessionInfo, Submission,
+    TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
@@ -81,8 +82,8 @@ impl SessionClient {
         SessionClient { handle: session::start(parts) }
     }
 
-    pub async fn send(&self, op: Op) {
-        self.handle.ops.send(op).await.unwrap();
+    pub async fn send(&self, op: impl Into<Submission>) {
+        self.handle.ops.send(op.into()).await.unwrap();
     }
 
     pub async fn submit(&self, text: &str) {

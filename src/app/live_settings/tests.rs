@@ -13,7 +13,7 @@ use avocet_config::Environment;
 use avocet_config::keys::KEYS;
 use avocet_config::toml_schema::{self, ListKind, SettingKey, TomlKind};
 use avocet_config::trust::{self, TrustLevel, TrustStore};
-use avocet_core::protocol::{Event, Op, SessionInfo};
+use avocet_core::protocol::{Event, Op, SessionInfo, Submission};
 use avocet_session::{self as session, Connected};
 
 /// What the session took over that its facts do not show.
@@ -101,7 +101,7 @@ impl SettingsAccess for WatchedSettings {
 }
 
 struct Running {
-    ops: mpsc::Sender<Op>,
+    ops: mpsc::Sender<Submission>,
     events: mpsc::Receiver<Event>,
     facts: SessionInfo,
     parts: Arc<Mutex<Parts>>,
@@ -170,7 +170,7 @@ impl Running {
     async fn configure(&mut self, key: &str, value: Option<&str>) -> Notice {
         let words = value.map_or_else(|| format!("unset {key}"), |_| key.to_owned());
         let value = value.map(str::to_owned);
-        self.ops.send(Op::Configure { key: Some(words), value }).await.unwrap();
+        self.ops.send(Op::Configure { key: Some(words), value }.into()).await.unwrap();
         loop {
             if let Event::Notice(notice) = self.event().await
                 && notice.say.text(Lang::En).contains(&format!("`{key}`"))
@@ -182,7 +182,10 @@ impl Running {
 
     /// The row of a setting in `/config`.
     async fn row(&mut self, key: &str) -> String {
-        self.ops.send(Op::Configure { key: Some(key.to_owned()), value: None }).await.unwrap();
+        self.ops
+            .send(Op::Configure { key: Some(key.to_owned()), value: None }.into())
+            .await
+            .unwrap();
         loop {
             let Event::Page(page) = self.event().await else { continue };
             let text = |value: &avocet_core::i18n::PhraseValue| value.text(Lang::En);
@@ -401,7 +404,7 @@ async fn a_model_that_was_chosen_in_the_session_stays_until_the_settings_name_an
     for (key, value) in NAMED {
         running.configure(key, Some(value)).await;
     }
-    running.ops.send(Op::SetModel { name: "chosen".into() }).await.unwrap();
+    running.ops.send(Op::SetModel { name: "chosen".into() }.into()).await.unwrap();
     running.configure("limits.idle_timeout_s", Some("7")).await;
     assert_eq!(running.facts.model, "chosen");
     running.configure("profiles.default.fallback", Some("another")).await;

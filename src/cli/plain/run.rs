@@ -98,15 +98,15 @@ pub async fn run(
     loop {
         for effect in effects {
             match effect {
-                PlainEffect::Send(op) => drop(channels.ops.send(op).await),
+                PlainEffect::Send(op) => drop(channels.ops.send(op.into()).await),
                 PlainEffect::End(exit) => {
-                    let _ = channels.ops.try_send(Op::Shutdown);
+                    let _ = channels.ops.try_send(Op::Shutdown.into());
                     return PlainEnd { exit, knows_unsaved: linear.knows_unsaved() };
                 }
                 PlainEffect::Prompt if linear.is_asking() => gate.close(),
                 shown => {
                     if output.write(&shown).is_err() {
-                        let _ = channels.ops.try_send(Op::Shutdown);
+                        let _ = channels.ops.try_send(Op::Shutdown.into());
                         return PlainEnd { exit: Exit::INTERRUPTED, knows_unsaved: false };
                     }
                 }

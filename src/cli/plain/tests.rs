@@ -33,7 +33,7 @@ fn written(effects: &[PlainEffect]) -> Vec<String> {
 }
 
 fn started() -> Event {
-    Event::TurnStarted { turn: 1, text: "go".into(), origin: TurnOrigin::Typed }
+    Event::TurnStarted { turn: 1, text: "go".into(), origin: TurnOrigin::Typed, submit: None }
 }
 
 fn delta(text: &str) -> Event {
@@ -466,8 +466,8 @@ async fn a_line_typed_before_a_question_does_not_answer_it() {
     let exit = run::run(linear(), None, channels, lines, printer, Vec::new()).await;
     assert_eq!(exit, run::PlainEnd { exit: Exit::Done, knows_unsaved: false });
     let mut submitted = Vec::new();
-    while let Some(op) = sent.recv().await {
-        match op {
+    while let Some(submission) = sent.recv().await {
+        match submission.op {
             Op::Submit { text } => submitted.push(text),
             Op::Shutdown => {}
             op => panic!("{op:?}"),

@@ -12,7 +12,8 @@ use crate::cli::schema::Schema;
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{
     Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,
-    Requires, Risk, Step, StepAction, StepQuestion, TemplateCommand, Tier, TurnOutcome, Usage,
+    Requires, Risk, Step, StepAction, StepQuestion, Submission, TemplateCommand, Tier, TurnOutcome,
+    Usage,
 };
 use avocet_safety::redact::Redactor;
 
@@ -93,7 +94,7 @@ fn play_into(
         let exit = run(first, channels, no_user(), options, (out, &mut err)).await;
         drop(stays);
         let mut ops = Vec::new();
-        while let Ok(op) = observation.try_recv() {
+        while let Ok(Submission { op, .. }) = observation.try_recv() {
             ops.push(op);
         }
         (exit, String::from_utf8(err).unwrap(), ops)

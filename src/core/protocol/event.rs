@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{
     ApprovalMode, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Image, ModelOffer,
-    Observation, Page, PlanItem, Question, Rewind, Risk, SessionInfo, SessionRow, SettingRow, Step,
-    StepAction, Usage,
+    Observation, Page, PlanItem, Question, QueuedMessage, Rewind, Risk, SessionInfo, SessionRow,
+    SettingRow, Step, StepAction, SubmitId, Usage,
 };
 use crate::i18n::{LocalizedText, session};
 
@@ -20,6 +20,14 @@ pub enum Event {
         turn: u64,
         text: String,
         origin: TurnOrigin,
+        /// What began it; `None` if no frontend follows that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        submit: Option<SubmitId>,
+    },
+    /// No turn came of this submission: it was refused, or taken out of the queue. A notice before
+    /// this says why, unless the user did it.
+    Dropped {
+        submit: SubmitId,
     },
     /// A file attached to the message of the turn that began.
     Attached {
@@ -39,6 +47,8 @@ pub enum Event {
     /// The user's message reached the running turn.
     Steered {
         text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        submit: Option<SubmitId>,
     },
     /// The model is being called; a new reply begins.
     ReplyStarted,
@@ -169,7 +179,7 @@ pub enum Event {
     },
     /// The current contents of the queue.
     Queued {
-        texts: Vec<String>,
+        messages: Vec<QueuedMessage>,
     },
     TurnEnded {
         turn: u64,
@@ -312,7 +322,7 @@ impl Event {
     /// The approximate size of a transcript event, in bytes.
     pub fn weight(&self) -> usize {
         match self {
-            Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
+            Event::TurnStarted { text, .. } | Event::Steered { text, .. } => text.len(),
             Event::Replied(replied) => replied.message.len(),
             Event::StepFinished(seen) => {
                 let diff = seen.change.as_ref().map_or(0, |change| change.diff.len());

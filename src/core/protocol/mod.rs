@@ -13,7 +13,8 @@
 //! | event | a message of a session to its surfaces |
 //! | surface | the screen, the command line, a chat platform |
 //!
-//! A session reads [`Op`]s and writes [`Event`]s; nothing else is exchanged.
+//! A session reads [`Op`]s, each in a [`Submission`], and writes [`Event`]s; nothing else is
+//! exchanged.
 
 mod approval_mode;
 mod ask;
@@ -47,6 +48,7 @@ mod session_info;
 mod setting;
 mod step;
 pub mod streaming;
+mod submission;
 mod usage;
 
 pub use approval_mode::ApprovalMode;
@@ -94,4 +96,5 @@ pub use session_info::{
 };
 pub use setting::{SettingInput, SettingRow};
 pub use step::{Mode, Requires, Step, StepAction};
+pub use submission::{QueuedMessage, Submission, SubmitId, SubmitIds};
 pub use usage::Usage;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalMode, AskId, Decision, Effort, JobRequest, Mention, Mode, NotePlace, Prompt, StepAction,
+    ApprovalMode, AskId, Decision, Effort, JobRequest, Mention, Mode, NotePlace, Prompt,
+    StepAction, SubmitId,
 };
 use crate::i18n::Lang;
 
@@ -35,10 +36,9 @@ pub enum Op {
     },
     /// Starts the queue, if no turn runs.
     RunQueue,
-    /// Removes the `at`-th message from the queue, if it is still there.
+    /// Removes a message from the queue, if it is still there.
     Unqueue {
-        at: usize,
-        text: String,
+        id: SubmitId,
     },
     Decide {
         ask: AskId,

@@ -27,6 +27,6 @@ impl ChatConversation {
         let mode = ApprovalMode::Ask;
         self.info.approval = mode;
         self.say(w::MODE_BACK_TO_ASK);
-        Some(ChatEffect::Send(Op::SetApprovalMode { mode }))
+        Some(ChatEffect::Send(Op::SetApprovalMode { mode }.into()))
     }
 }

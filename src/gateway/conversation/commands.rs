@@ -9,7 +9,7 @@ use super::{
     WaitingInput, WaitingWords, display_name, log_refusal,
 };
 use avocet_core::i18n::{Localize as _, chat as w, common};
-use avocet_core::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report};
+use avocet_core::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report, Submission};
 use avocet_present::commands::{
     self, ApprovalSpan, CalledRows, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
 };
@@ -88,7 +88,7 @@ impl ChatConversation {
     /// Has the files of the user's commands read for what waits.
     fn read_files(&mut self) -> Vec<ChatEffect> {
         let asks = self.waiting.ask();
-        asks.then_some(ChatEffect::Send(Op::RefreshExtensions)).into_iter().collect()
+        asks.then_some(ChatEffect::Send(Op::RefreshExtensions.into())).into_iter().collect()
     }
 
     /// The extensions were read: what waited for that is run, in its order.
@@ -234,33 +234,31 @@ impl ChatConversation {
         if !self.may_send(&request.speaker, &op) {
             return Vec::new();
         }
+        let id = self.submit_ids.next_id();
         let message = match &op {
             Op::Submit { text } => Some(text.clone()),
             Op::Steer { text } if !self.has_turn() => Some(text.clone()),
             Op::Steer { text } => {
                 let (delivery, text, by) = (delivery.clone(), text.clone(), by.clone());
-                self.steers.push_back(Submitted { delivery, text, by, messages: Vec::new() });
+                self.steers.push_back(Submitted { id, delivery, text, by, messages: Vec::new() });
                 None
             }
-            Op::Invoke { name, args, .. } => {
-                self.invoked.push(delivery.clone());
-                Some(format!("/{name} {args}").trim_end().to_owned())
-            }
+            Op::Invoke { name, args, .. } => Some(format!("/{name} {args}").trim_end().to_owned()),
             Op::Stop if self.fetching == FetchState::Fetching && !self.has_turn() => {
                 self.say(common::STOPPED);
                 return vec![ChatEffect::StopFetch];
             }
             op => {
                 if is_turn(op) {
-                    self.starters.push(by.clone());
+                    self.starters.push((id, by.clone()));
                 }
                 None
             }
         };
         let begins = message.is_some() || is_turn(&op) || matches!(op, Op::Steer { .. });
-        if message.is_none_or(|text| self.accept(by, delivery, text)) {
+        if message.is_none_or(|text| self.accept(id, by, delivery, text)) {
             let asks = begins.then(|| self.ask_again_for(request.speaker.is_admin)).flatten();
-            asks.into_iter().chain([ChatEffect::Send(op)]).collect()
+            asks.into_iter().chain([ChatEffect::Send(Submission { id: Some(id), op })]).collect()
         } else {
             Vec::new()
         }
@@ -309,11 +307,11 @@ impl ChatConversation {
             UiAction::Lang(lang) => {
                 self.set_lang(lang);
                 self.say(w::LANG_SET);
-                vec![ChatEffect::Send(Op::SetLang { lang })]
+                vec![ChatEffect::Send(Op::SetLang { lang }.into())]
             }
             UiAction::Models => {
                 self.asked_models = true;
-                vec![ChatEffect::Send(Op::Report { report: Report::Models })]
+                vec![ChatEffect::Send(Op::Report { report: Report::Models }.into())]
             }
             UiAction::Efforts => {
                 let page = commands::efforts_page(&self.info);
@@ -370,9 +368,14 @@ impl ChatConversation {
                 let name = clean(name, TextSource::Text);
                 let parts = vec![PromptPart::Insert(Mention { path: path.clone(), lines: None })];
                 let shown = format!("/file {path}");
-                self.file_requests.push((shown.clone(), name));
                 let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
-                self.send_op(Op::Render { prompt }, request)
+                let effects = self.send_op(Op::Render { prompt }, request);
+                let sent = effects.iter().find_map(|effect| match effect {
+                    ChatEffect::Send(Submission { id, op: Op::Render { .. } }) => *id,
+                    _ => None,
+                });
+                self.file_requests.extend(sent.map(|id| (id, name)));
+                effects
             }
             ChatAction::SetHome(Some(folder)) => {
                 vec![ChatEffect::SetHome(folder, request.delivery.clone())]

@@ -13,7 +13,7 @@ use super::{
 use avocet_core::i18n::{chat as w, common, linear, session as s};
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Extensions, ModelMessage, Notice, NoticeLevel, Observation, Op,
-    Outcome, Question, Topic, TurnOrigin, TurnOutcome,
+    Outcome, Question, Submission, SubmitId, Topic, TurnOrigin, TurnOutcome,
 };
 use avocet_present::changes::changes_page;
 use avocet_present::commands;
@@ -30,7 +30,10 @@ impl ChatConversation {
 
     fn take_event(&mut self, event: Event) -> Vec<ChatEffect> {
         match event {
-            Event::TurnStarted { text, origin, .. } => return self.on_turn_started(&text, origin),
+            Event::TurnStarted { origin, submit, .. } => {
+                return self.on_turn_started(origin, submit);
+            }
+            Event::Dropped { submit } => return self.on_turnless(submit),
             Event::ReplyStarted => self.reply.iter_mut().for_each(LiveReply::restart),
             Event::Delta { text } => self.on_delta(&text),
             Event::Replied(message) => self.on_reply(&message),
@@ -49,8 +52,7 @@ impl ChatConversation {
                 }
             }
             Event::Notice(notice) => return self.on_notice(&notice),
-            Event::Queued { texts } => self.queued = texts,
-            Event::Steered { text } => return self.on_steered(&text),
+            Event::Steered { submit, .. } => return self.on_steered(submit),
             Event::Page(page) => self.post_page(&page.title, &page.rows),
             Event::Changes { session, uncommitted } => {
                 let page = changes_page(&self.info.cwd, &session, uncommitted.as_deref());
@@ -69,7 +71,7 @@ impl ChatConversation {
             Event::Rendered { text, images } => self.on_rendered(text, images),
             Event::TerminalRequested { ask } => {
                 let decision = Decision::Reject { word: None };
-                return vec![ChatEffect::Send(Op::Decide { ask, decision })];
+                return vec![ChatEffect::Send(Op::Decide { ask, decision }.into())];
             }
             _ => {}
         }
@@ -86,12 +88,8 @@ impl ChatConversation {
             }
         }
         match notice.level {
-            NoticeLevel::Error => {
-                let mut effects = self.drop_unusable();
-                // A command that should have begun a turn may have failed.
-                effects.extend(self.run_deferred_when_idle());
-                effects
-            }
+            // A command that should have begun a turn may have failed.
+            NoticeLevel::Error => self.run_deferred_when_idle(),
             NoticeLevel::Info | NoticeLevel::Warning => Vec::new(),
         }
     }
@@ -100,7 +98,7 @@ impl ChatConversation {
         self.options.open.contains(&"display.tool_progress_command")
     }
 
-    fn on_turn_started(&mut self, text: &str, origin: TurnOrigin) -> Vec<ChatEffect> {
+    fn on_turn_started(&mut self, origin: TurnOrigin, submit: Option<SubmitId>) -> Vec<ChatEffect> {
         self.state = ChatState::Working;
         self.origin = origin;
         (self.reply, self.shown) = (None, Vec::new());
@@ -108,18 +106,19 @@ impl ChatConversation {
         self.progress = ProgressPost::default();
         let files = std::mem::take(&mut self.file_requests).into_iter();
         self.requested_file =
-            files.into_iter().find(|(shown, _)| shown == text).map(|(_, name)| name);
-        let found = self.submitted.iter().position(|one| one.text == text);
+            files.into_iter().find(|(id, _)| Some(*id) == submit).map(|(_, name)| name);
+        let found = self.submitted.iter().position(|one| Some(one.id) == submit);
         let begun = found.and_then(|at| self.submitted.remove(at));
-        self.asker = self.take_asker(begun.as_ref().map(|begun| begun.by.clone()));
+        let starter = self.take_starter(submit);
+        self.asker = begun.as_ref().map(|begun| begun.by.clone()).or(starter);
         let Some(begun) = begun else { return Vec::new() };
-        self.invoked.retain(|known| *known != begun.delivery);
         self.running = Some(begun.delivery.clone());
         if !begun.messages.is_empty() {
             let nonce = reply_nonce(&begun.delivery, 0);
             self.reply = Some(LiveReply::adopted(begun.messages).numbered(nonce));
         }
-        vec![ChatEffect::Begun(begun.delivery, begun.text)]
+        let Submitted { id, delivery, text, .. } = begun;
+        vec![ChatEffect::Begun { delivery, submit: id, text }]
     }
 
     fn on_delta(&mut self, text: &str) {
@@ -167,14 +166,14 @@ impl ChatConversation {
         if matches!(ask.question, Question::Trust { .. }) {
             // Trust is given at the terminal.
             let decision = Decision::Dismiss;
-            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision })];
+            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision }.into())];
         }
         if let Question::Choice { text, fallback: Some(choice), .. } = &ask.question {
             // The ones in the chat may be away for hours, and the turn would wait for them.
             let said = w::FALLBACK.with("text", text.as_str()).with("choice", choice.as_str());
             let decision = Decision::Answer { text: choice.clone() };
             self.say(said);
-            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision })];
+            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision }.into())];
         }
         let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
         let (lang, limits) = (self.options.lang, self.options.limits);
@@ -237,7 +236,7 @@ impl ChatConversation {
         let mut effects = self.run_deferred();
         // Each message of a chat is answered, also after a failure.
         if failed && !self.submitted.is_empty() {
-            effects.push(ChatEffect::Send(Op::RunQueue));
+            effects.push(ChatEffect::Send(Op::RunQueue.into()));
         }
         effects
     }
@@ -266,16 +265,19 @@ impl ChatConversation {
         for (begun, turn) in recovered.into_iter().zip(turns) {
             match turn {
                 Some(turn) => self.complete_turn(begun, turn),
-                // Its turn is further back.
-                None if has_earlier => self.finish(begun.delivery, (Vec::new(), 0), None),
+                // Its turn is further back, or an older version noted it.
+                None if has_earlier || begun.submit.is_none() => {
+                    self.finish(begun.delivery, (Vec::new(), 0), None)
+                }
                 None => {
                     // It had not reached the session.
                     let BegunMessage { delivery, text, by, messages, .. } = begun;
-                    let shown = text.clone();
-                    self.submitted.push_back(Submitted { delivery, text: shown, by, messages });
+                    let (id, shown) = (self.submit_ids.next_id(), text.clone());
+                    self.submitted.push_back(Submitted { id, delivery, text: shown, by, messages });
                     // Who is an admin is not known of it any more.
                     effects.extend(self.ask_again_for(false));
-                    effects.push(ChatEffect::Send(Op::Submit { text }));
+                    let op = Op::Submit { text };
+                    effects.push(ChatEffect::Send(Submission { id: Some(id), op }));
                 }
             }
         }
@@ -326,29 +328,15 @@ impl ChatConversation {
     }
 }
 
-/// The turn of each message among the events of a session: of several with the same text the last
-/// messages have the last turns.
+/// The turn of each message among the events of a session.
 fn find_turns<'a>(events: &'a [Event], messages: &[BegunMessage]) -> Vec<Option<&'a [Event]>> {
-    let starts: Vec<(usize, &str)> = events
-        .iter()
-        .enumerate()
-        .filter_map(|(at, event)| match event {
-            Event::TurnStarted { text, .. } => Some((at, text.as_str())),
-            _ => None,
-        })
-        .collect();
-    let mut free = vec![true; starts.len()];
-    let mut found: Vec<Option<&[Event]>> = messages
-        .iter()
-        .rev()
-        .map(|message| {
-            let is_its = |nth: &usize| free[*nth] && starts[*nth].1 == message.text;
-            let nth = (0..starts.len()).rev().find(is_its)?;
-            free[nth] = false;
-            let end = starts.get(nth + 1).map_or(events.len(), |(at, _)| *at);
-            events.get(starts[nth].0..end)
-        })
-        .collect();
-    found.reverse();
-    found
+    let starts = |event: &Event| matches!(event, Event::TurnStarted { .. });
+    let find = |message: &BegunMessage| {
+        let own = message.submit?;
+        let is_its = |event: &Event| matches!(event, Event::TurnStarted { submit, .. } if *submit == Some(own));
+        let start = events.iter().rposition(is_its)?;
+        let next = events.iter().skip(start + 1).position(starts);
+        events.get(start..next.map_or(events.len(), |after| start + 1 + after))
+    };
+    messages.iter().map(find).collect()
 }

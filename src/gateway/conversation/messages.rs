@@ -5,14 +5,20 @@ use super::super::platform::{DeliveryId, UserId};
 use super::{ChatConversation, ChatEffect, ChatState, Submitted};
 use avocet_core::i18n::chat as w;
 use avocet_core::prompt::input::{self, Intent};
-use avocet_core::protocol::{Mention, Op, Prompt, PromptPart};
+use avocet_core::protocol::{Mention, Op, Prompt, PromptPart, SubmitId};
 
 /// The longest message that is taken, in characters.
 const LONGEST: usize = 64_000;
 
 impl ChatConversation {
     /// Notes a message that is submitted now; false: it is refused, with a sentence.
-    pub(super) fn accept(&mut self, by: &UserId, delivery: &DeliveryId, text: String) -> bool {
+    pub(super) fn accept(
+        &mut self,
+        id: SubmitId,
+        by: &UserId,
+        delivery: &DeliveryId,
+        text: String,
+    ) -> bool {
         let most = self.options.most_queued;
         let refusal = match () {
             () if text.chars().nth(LONGEST).is_some() => Some(w::TOO_LONG.with("most", LONGEST)),
@@ -28,7 +34,7 @@ impl ChatConversation {
             return false;
         }
         let (delivery, by) = (delivery.clone(), by.clone());
-        self.submitted.push_back(Submitted { delivery, text, by, messages: Vec::new() });
+        self.submitted.push_back(Submitted { id, delivery, text, by, messages: Vec::new() });
         // The first one begins at once if nothing runs.
         let begins = usize::from(matches!(self.state, ChatState::Idle));
         let waiting = self.submitted.len() - begins;
@@ -45,19 +51,18 @@ impl ChatConversation {
         }
     }
 
-    /// Whose turn begins: who sent its message, or the command that began it.
-    pub(super) fn take_asker(&mut self, by: Option<UserId>) -> Option<UserId> {
-        let mut starters = std::mem::take(&mut self.starters);
-        by.or_else(|| {
-            let first = starters.pop()?;
-            // Of several users it is not known which: only an admin answers its questions then.
-            starters.iter().all(|other| *other == first).then_some(first)
-        })
+    /// Whose turn begins: who sent the command that began it.
+    pub(super) fn take_starter(&mut self, submit: Option<SubmitId>) -> Option<UserId> {
+        let submit = submit?;
+        let starter = self.starters.iter().find(|(id, _)| *id == submit).map(|(_, by)| by.clone());
+        // The session takes one after the other.
+        self.starters.retain(|(id, _)| *id > submit);
+        starter
     }
 
     /// The turn read these words.
-    pub(super) fn on_steered(&mut self, text: &str) -> Vec<ChatEffect> {
-        let found = self.steers.iter().position(|one| one.text == text);
+    pub(super) fn on_steered(&mut self, submit: Option<SubmitId>) -> Vec<ChatEffect> {
+        let found = self.steers.iter().position(|one| Some(one.id) == submit);
         let read = found.and_then(|at| self.steers.remove(at));
         read.into_iter().map(|one| ChatEffect::Done(one.delivery)).collect()
     }
@@ -69,16 +74,14 @@ impl ChatConversation {
         }
     }
 
-    /// The session cannot use a file of the user's: its message never begins.
-    pub(super) fn drop_unusable(&mut self) -> Vec<ChatEffect> {
-        let queued = &self.queued;
-        let is_lost =
-            |one: &Submitted| self.invoked.contains(&one.delivery) && !queued.contains(&one.text);
-        let lost = self.submitted.iter().position(is_lost);
-        let Some(lost) = lost.and_then(|at| self.submitted.remove(at)) else { return Vec::new() };
-        // If it begins after all, it is still that user's.
-        self.starters.push(lost.by.clone());
-        self.end_refused(lost)
+    /// No turn comes of it: a notice said why.
+    pub(super) fn on_turnless(&mut self, submit: SubmitId) -> Vec<ChatEffect> {
+        self.starters.retain(|(id, _)| *id != submit);
+        self.file_requests.retain(|(id, _)| *id != submit);
+        let found = self.submitted.iter().position(|one| one.id == submit);
+        let lost = found.and_then(|at| self.submitted.remove(at));
+        let done = lost.map(|one| ChatEffect::Done(one.delivery));
+        done.into_iter().chain(self.run_deferred_when_idle()).collect()
     }
 
     /// The session takes no messages: those that it was sent are refused with one sentence.
@@ -90,14 +93,9 @@ impl ChatConversation {
         }
         self.say_read_only();
         let mut effects: Vec<_> =
-            refused.into_iter().flat_map(|one| self.end_refused(one)).collect();
+            refused.into_iter().map(|one| ChatEffect::Done(one.delivery)).collect();
         effects.extend(self.run_deferred_when_idle());
         effects
-    }
-
-    fn end_refused(&mut self, refused: Submitted) -> Vec<ChatEffect> {
-        self.invoked.retain(|known| *known != refused.delivery);
-        vec![ChatEffect::Done(refused.delivery)]
     }
 
     pub(super) fn run_deferred_when_idle(&mut self) -> Vec<ChatEffect> {

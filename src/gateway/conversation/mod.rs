@@ -2,6 +2,7 @@
 //! send to either. A state machine without I/O; [`chat`](super::chat) waits and calls.
 
 use std::collections::VecDeque;
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +15,8 @@ use super::reply::LiveReply;
 use super::timeline::{PostBody, PostKey, Timeline};
 use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{
-    ChatPlatform, Extensions, Image, JobInfo, Mention, Op, SessionInfo, TurnOrigin,
+    ChatPlatform, Extensions, Image, JobInfo, Mention, Op, SessionInfo, Submission, SubmitId,
+    SubmitIds, TurnOrigin,
 };
 use avocet_core::text::{cut, one_line};
 use avocet_safety::sanitize::{TextSource, clean};
@@ -45,9 +47,13 @@ use waiting::{WaitingInput, WaitingInputs, WaitingWords};
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChatEffect {
-    Send(Op),
-    /// The turn of this message has begun with this text: it is not submitted again.
-    Begun(DeliveryId, String),
+    Send(Submission),
+    /// The turn of this message has begun: it is not submitted again.
+    Begun {
+        delivery: DeliveryId,
+        submit: SubmitId,
+        text: String,
+    },
     /// Nothing is left to do for it.
     Done(DeliveryId),
     /// Answers a press; the text is for the user who pressed.
@@ -81,6 +87,8 @@ pub struct ChatRecovery {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BegunMessage {
     pub delivery: DeliveryId,
+    /// `None`: an older version noted it.
+    pub submit: Option<SubmitId>,
     pub text: String,
     pub by: UserId,
     /// The messages that showed its reply, and which reply of the turn that was.
@@ -105,6 +113,8 @@ pub struct ChatOptions {
     pub user_commands: Vec<String>,
     /// Messages that may wait for their turn.
     pub most_queued: usize,
+    /// When the conversation was taken up here.
+    pub started: SystemTime,
 }
 
 /// Whether the files of a message are being fetched.
@@ -149,6 +159,7 @@ struct EndingReply {
 /// A message that the session has and has not begun.
 #[derive(Debug)]
 struct Submitted {
+    id: SubmitId,
     delivery: DeliveryId,
     text: String,
     by: UserId,
@@ -195,12 +206,9 @@ pub struct ChatConversation {
     progress: ProgressPost,
     /// Words for the running turn that it has not read.
     steers: VecDeque<Submitted>,
-    /// Messages of the session's own queue, as it last reported them.
-    queued: Vec<String>,
-    /// Messages that a file of the user's becomes: the session may find it unusable.
-    invoked: Vec<DeliveryId>,
-    /// Who sent the commands that begin a turn without a message.
-    starters: Vec<UserId>,
+    /// The commands that begin a turn without a message, and who sent them.
+    starters: Vec<(SubmitId, UserId)>,
+    submit_ids: SubmitIds,
     /// Commands that wait for the end of the turn.
     deferred: VecDeque<CommandRequest>,
     waiting: WaitingInputs,
@@ -217,8 +225,8 @@ pub struct ChatConversation {
     recovery: Vec<BegunMessage>,
     /// They are shown when they come.
     asked_models: bool,
-    /// The files that users asked for: the text with which their turn begins, and their names.
-    file_requests: Vec<(String, String)>,
+    /// The files that users asked for, and their names.
+    file_requests: Vec<(SubmitId, String)>,
     /// The name of the file whose turn runs.
     requested_file: Option<String>,
     /// The post that says that another one could not be sent.
@@ -254,9 +262,8 @@ impl ChatConversation {
             replies: 0,
             progress: ProgressPost::default(),
             steers: VecDeque::new(),
-            queued: Vec::new(),
-            invoked: Vec::new(),
             starters: Vec::new(),
+            submit_ids: SubmitIds::starting_at(options.started),
             deferred: VecDeque::new(),
             waiting: WaitingInputs::default(),
             open_commands: OpenCommands::default(),
@@ -368,9 +375,11 @@ impl ChatConversation {
         let Some((op, shown)) = messages::submit_op(text, mentions) else {
             return vec![ChatEffect::Done(delivery)];
         };
-        if self.accept(&speaker.id, &delivery, shown) {
+        let id = self.submit_ids.next_id();
+        if self.accept(id, &speaker.id, &delivery, shown) {
             let asks = self.ask_again_for(speaker.is_admin);
-            asks.into_iter().chain([ChatEffect::Send(op)]).collect()
+            let submission = Submission { id: Some(id), op };
+            asks.into_iter().chain([ChatEffect::Send(submission)]).collect()
         } else {
             vec![ChatEffect::Done(delivery)]
         }
@@ -438,7 +447,7 @@ impl ChatConversation {
             ChatAnswer::Decided(decision) => {
                 let outcome = ChatQuestion::outcome(&decision);
                 open.answered = Some((outcome, speaker.name.clone()));
-                vec![ChatEffect::Send(Op::Decide { ask: open.question.id(), decision })]
+                vec![ChatEffect::Send(Op::Decide { ask: open.question.id(), decision }.into())]
             }
             ChatAnswer::AdminOnly => {
                 log_refusal(speaker, "only an admin may decide that");
@@ -512,7 +521,7 @@ impl ChatConversation {
         match &self.state {
             ChatState::Asking(open) if open.post == post && open.answered.is_none() => {
                 let (ask, decision) = (open.question.id(), open.question.reject(None));
-                vec![ChatEffect::Send(Op::Decide { ask, decision })]
+                vec![ChatEffect::Send(Op::Decide { ask, decision }.into())]
             }
             _ => Vec::new(),
         }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use std::time::SystemTime;
+
 use super::*;
 use crate::menu::SentCommand;
 use crate::platform::{ChatAddress, PlatformError};
@@ -9,7 +11,7 @@ use crate::timeline::{CallKind, NextCall, PostResult};
 use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Category, CommandArgument, CommandTraits, Decision, Event, Extension,
     ExtensionKind, ExtensionState, ModelMessage, Notice, Page, Question, Requires, Risk, Step,
-    StepAction, StepQuestion, Tier, TurnOutcome, Usage, WhileBusy,
+    StepAction, StepQuestion, Submission, SubmitId, Tier, TurnOutcome, Usage, WhileBusy,
 };
 use avocet_present::commands::PageRow;
 
@@ -25,6 +27,7 @@ fn conversation(user_commands: &[&str]) -> ChatConversation {
         menu_first: Vec::new(),
         user_commands: user_commands.iter().map(|name| (*name).to_owned()).collect(),
         most_queued: 10,
+        started: SystemTime::UNIX_EPOCH,
     };
     ChatConversation::new(options, SessionInfo::default(), ChatRecovery::default())
 }
@@ -39,6 +42,7 @@ fn recovering(begun: BegunMessage) -> ChatConversation {
 fn begun(messages: &[&str], reply: usize) -> BegunMessage {
     BegunMessage {
         delivery: "d1".into(),
+        submit: Some(SubmitId(7)),
         text: "go".to_owned(),
         by: "ann".into(),
         messages: messages.iter().map(|id| (*id).into()).collect(),
@@ -51,7 +55,7 @@ fn history(replies: &[&str], ending: TurnOutcome) -> Event {
     let replied = |text: &&str| {
         Event::Replied(ModelMessage { message: (*text).to_owned(), ..ModelMessage::default() })
     };
-    let mut events = vec![started("go")];
+    let mut events = vec![started("go", Some(SubmitId(7)))];
     events.extend(replies.iter().map(replied));
     events.push(Event::TurnEnded { turn: 1, ending, usage: Usage::default(), elapsed_ms: 1 });
     Event::HistoryChunk { at: vec![0; events.len()], events, more: false }
@@ -78,8 +82,25 @@ fn extensions(names: &[&str]) -> Extensions {
     Extensions { entries: names.iter().map(entry).collect(), ..Extensions::default() }
 }
 
-fn started(text: &str) -> Event {
-    Event::TurnStarted { turn: 1, text: text.to_owned(), origin: TurnOrigin::Typed }
+fn started(text: &str, submit: Option<SubmitId>) -> Event {
+    Event::TurnStarted { turn: 1, text: text.to_owned(), origin: TurnOrigin::Typed, submit }
+}
+
+/// The turn of the oldest message with this text begins, else that of the oldest command.
+fn begin(chat: &mut ChatConversation, text: &str) -> Vec<ChatEffect> {
+    let message = chat.steers.iter().chain(&chat.submitted).find(|one| one.text == text);
+    let command = chat.starters.first().map(|(id, _)| *id);
+    let submit = message.map(|one| one.id).or(command);
+    chat.on_event(started(text, submit))
+}
+
+/// The deliveries whose turns began, and their texts.
+fn begun_of(effects: &[ChatEffect]) -> Vec<(&str, &str)> {
+    let begun = effects.iter().filter_map(|effect| match effect {
+        ChatEffect::Begun { delivery, text, .. } => Some((delivery.0.as_str(), text.as_str())),
+        _ => None,
+    });
+    begun.collect()
 }
 
 fn ended() -> Event {
@@ -104,7 +125,7 @@ fn asked(word: &str) -> Event {
 
 fn ops(effects: &[ChatEffect]) -> Vec<&Op> {
     let sent = effects.iter().filter_map(|effect| match effect {
-        ChatEffect::Send(op) => Some(op),
+        ChatEffect::Send(submission) => Some(&submission.op),
         _ => None,
     });
     sent.collect()
@@ -155,13 +176,16 @@ fn button(chat: &ChatConversation, choice: &str) -> String {
 fn every_own_command_of_a_batch_runs_in_its_order() {
     let mut chat = conversation(&[]);
     let effects = chat.on_command(&user("ann"), "d1".into(), sent("foo", "x"));
-    assert_eq!(effects, [ChatEffect::Send(Op::RefreshExtensions)]);
+    assert_eq!(effects, [ChatEffect::Send(Op::RefreshExtensions.into())]);
     assert_eq!(chat.on_command(&user("ann"), "d2".into(), sent("bar", "x")), []);
     assert!(!chat.is_idle(), "they wait");
     let catalogue = || Event::Catalogue(Box::new(extensions(&["foo", "bar"])));
     let mut effects = chat.on_event(catalogue());
-    assert!(effects.contains(&ChatEffect::Send(Op::RefreshExtensions)), "for the second one");
-    effects.retain(|effect| *effect != ChatEffect::Send(Op::RefreshExtensions));
+    assert!(
+        effects.contains(&ChatEffect::Send(Op::RefreshExtensions.into())),
+        "for the second one"
+    );
+    effects.retain(|effect| *effect != ChatEffect::Send(Op::RefreshExtensions.into()));
     effects.extend(chat.on_event(catalogue()));
     let names: Vec<_> = ops(&effects)
         .into_iter()
@@ -172,8 +196,8 @@ fn every_own_command_of_a_batch_runs_in_its_order() {
         .collect();
     assert_eq!(names, ["foo", "bar"]);
     assert!(!is_done(&effects, "d1") && !is_done(&effects, "d2"), "nothing is answered yet");
-    let begun = chat.on_event(started("/foo x"));
-    assert_eq!(begun, [ChatEffect::Begun("d1".into(), "/foo x".to_owned())]);
+    let begun = begin(&mut chat, "/foo x");
+    assert_eq!(begun_of(&begun), [("d1", "/foo x")]);
 }
 
 #[test]
@@ -190,7 +214,7 @@ fn a_command_that_waited_has_the_rights_of_its_sender_and_not_of_the_last_speake
 fn a_command_that_is_deferred_has_the_rights_of_its_sender_and_is_kept_until_it_runs() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "d1".into(), "hello", Vec::new());
-    chat.on_event(started("hello"));
+    begin(&mut chat, "hello");
     let effects = chat.on_command(&user("admin"), "d2".into(), sent("model", "m2"));
     assert!(effects.is_empty(), "{effects:?}");
     chat.on_command(&user("ann"), "d3".into(), sent("status", ""));
@@ -203,7 +227,7 @@ fn a_command_that_is_deferred_has_the_rights_of_its_sender_and_is_kept_until_it_
 fn a_bystander_does_not_take_over_the_question_of_a_turn_by_a_command() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "d1".into(), "make it", Vec::new());
-    chat.on_event(started("make it"));
+    begin(&mut chat, "make it");
     for (at, name) in ["usage", "context", "jobs", "diff", "retry"].iter().enumerate() {
         chat.on_command(&user("bob"), format!("b{at}").as_str().into(), sent(name, ""));
     }
@@ -218,13 +242,13 @@ fn a_bystander_does_not_take_over_the_question_of_a_turn_by_a_command() {
 }
 
 #[test]
-fn the_turn_of_a_command_is_its_senders_and_of_two_senders_nobodys() {
+fn the_turn_of_a_command_is_its_senders_also_if_another_sent_one_meanwhile() {
     let mut chat = conversation(&[]);
     let mut may_approve = |senders: &[&str], presser: &str| {
         for sender in senders {
             chat.on_command(&user(sender), "d".into(), sent("retry", ""));
         }
-        chat.on_event(started("again"));
+        begin(&mut chat, "again");
         chat.on_event(asked("hi"));
         show(&mut chat, |_| None);
         let once = button(&chat, "once");
@@ -235,7 +259,8 @@ fn the_turn_of_a_command_is_its_senders_and_of_two_senders_nobodys() {
     };
     assert!(may_approve(&["bob"], "bob"));
     assert!(!may_approve(&["bob"], "ann"));
-    assert!(!may_approve(&["ann", "bob"], "bob"));
+    assert!(!may_approve(&["ann", "bob"], "bob"), "the first one began it");
+    assert!(may_approve(&["ann", "bob"], "ann"));
     assert!(may_approve(&["ann", "bob"], "admin"));
 }
 
@@ -243,23 +268,24 @@ fn the_turn_of_a_command_is_its_senders_and_of_two_senders_nobodys() {
 fn words_of_queue_and_steer_are_done_once_they_reached_a_turn() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "d1".into(), "one", Vec::new());
-    chat.on_event(started("one"));
+    begin(&mut chat, "one");
     let effects = chat.on_command(&user("ann"), "d2".into(), sent("queue", "two"));
-    assert_eq!(effects, [ChatEffect::Send(Op::Submit { text: "two".to_owned() })]);
+    assert_eq!(ops(&effects), [&Op::Submit { text: "two".to_owned() }]);
     assert!(texts_of(&mut chat).contains("Queued: 1"), "it is confirmed");
     for (delivery, words) in [("d3", "be brief"), ("d4", "be kind")] {
         let effects = chat.on_command(&user("ann"), delivery.into(), sent("steer", words));
-        assert_eq!(effects, [ChatEffect::Send(Op::Steer { text: words.to_owned() })]);
+        assert_eq!(ops(&effects), [&Op::Steer { text: words.to_owned() }]);
     }
-    let effects = chat.on_event(Event::Steered { text: "be brief".to_owned() });
+    let submit = chat.steers.front().map(|one| one.id);
+    let effects = chat.on_event(Event::Steered { text: "be brief".to_owned(), submit });
     assert_eq!(effects, [ChatEffect::Done("d3".into())]);
     chat.on_event(ended());
     // What the turn did not read comes before what waited.
-    let begun = chat.on_event(started("be kind"));
-    assert_eq!(begun, [ChatEffect::Begun("d4".into(), "be kind".to_owned())]);
+    let begun = begin(&mut chat, "be kind");
+    assert_eq!(begun_of(&begun), [("d4", "be kind")]);
     chat.on_event(ended());
-    let begun = chat.on_event(started("two"));
-    assert_eq!(begun, [ChatEffect::Begun("d2".into(), "two".to_owned())]);
+    let begun = begin(&mut chat, "two");
+    assert_eq!(begun_of(&begun), [("d2", "two")]);
 }
 
 #[test]
@@ -310,7 +336,7 @@ fn a_file_that_became_unusable_leaves_no_message_that_waits() {
 fn free_words_in_a_group_answer_only_as_the_one_who_was_asked() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "d1".into(), "choose", Vec::new());
-    chat.on_event(started("choose"));
+    begin(&mut chat, "choose");
     let question = Question::Choice {
         step: "1".into(),
         script: None,
@@ -337,7 +363,7 @@ fn free_words_in_a_group_answer_only_as_the_one_who_was_asked() {
 #[test]
 fn a_question_whose_file_is_refused_is_shown_in_messages() {
     let mut chat = conversation(&[]);
-    chat.on_event(started("x"));
+    begin(&mut chat, "x");
     let word = "z".repeat(2_500);
     chat.on_event(asked(&word));
     let shown = show(&mut chat, |kind| {
@@ -353,7 +379,7 @@ fn a_question_whose_file_is_refused_is_shown_in_messages() {
 #[test]
 fn a_question_that_could_not_be_shown_whole_can_only_be_refused() {
     let mut chat = conversation(&[]);
-    chat.on_event(started("x"));
+    begin(&mut chat, "x");
     chat.on_event(asked(&"z".repeat(100_000)));
     let shown = show(&mut chat, |kind| {
         matches!(kind, CallKind::Upload(_)).then(|| PlatformError::Refused("413".to_owned()))
@@ -391,7 +417,7 @@ fn sentences_name_the_terminal_where_their_command_works_only_there() {
 #[test]
 fn commands_that_wait_for_a_turn_run_one_after_another() {
     let mut chat = conversation(&[]);
-    chat.on_event(started("x"));
+    begin(&mut chat, "x");
     for (delivery, file) in [("d1", "a.txt"), ("d2", "b.txt")] {
         assert!(
             ops(&chat.on_command(&user("ann"), delivery.into(), sent("file", file))).is_empty()
@@ -404,10 +430,10 @@ fn commands_that_wait_for_a_turn_run_one_after_another() {
     let effects = chat.on_event(ended());
     assert_eq!(render(&effects), "/file a.txt");
     assert!(!chat.is_idle(), "the other one waits");
-    chat.on_event(started("/file a.txt"));
+    begin(&mut chat, "/file a.txt");
     chat.on_event(Event::Rendered { text: "A".into(), images: Vec::new() });
     assert_eq!(render(&chat.on_event(ended())), "/file b.txt");
-    chat.on_event(started("/file b.txt"));
+    begin(&mut chat, "/file b.txt");
     chat.on_event(Event::Rendered { text: "B".into(), images: Vec::new() });
     assert!(ops(&chat.on_event(ended())).is_empty() && chat.is_idle());
     let shown = texts_of(&mut chat);
@@ -417,11 +443,11 @@ fn commands_that_wait_for_a_turn_run_one_after_another() {
 #[test]
 fn a_waiting_command_lets_the_messages_before_it_begin_first() {
     let mut chat = conversation(&[]);
-    chat.on_event(started("x"));
+    begin(&mut chat, "x");
     chat.on_command(&user("ann"), "d1".into(), sent("file", "a.txt"));
     chat.on_text(&user("ann"), "d2".into(), "then this", Vec::new());
     assert!(ops(&chat.on_event(ended())).is_empty(), "a message is about to begin");
-    chat.on_event(started("then this"));
+    begin(&mut chat, "then this");
     assert!(matches!(ops(&chat.on_event(ended())).as_slice(), [Op::Render { .. }]));
 }
 
@@ -472,7 +498,7 @@ fn a_message_whose_turn_is_not_in_the_session_is_answered_in_the_message_it_had(
     let effects = chat.on_event(chunk);
     assert_eq!(ops(&effects), [&Op::Submit { text: "go".to_owned() }]);
     assert!(show(&mut chat, |_| None).is_empty(), "what it showed stays until there is a text");
-    chat.on_event(started("go"));
+    begin(&mut chat, "go");
     for text in ["It ", "is done"] {
         chat.on_event(Event::Delta { text: text.to_owned() });
         let shown = show(&mut chat, |_| None);
@@ -488,7 +514,7 @@ fn the_messages_of_a_reply_have_the_same_numbers_after_a_restart() {
     };
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "d1".into(), "go", Vec::new());
-    chat.on_event(started("go"));
+    begin(&mut chat, "go");
     chat.on_event(Event::Delta { text: "The answer".into() });
     let (first, _) = number(&mut chat);
     // It was sent, and the program ended before it knew that.
@@ -525,7 +551,7 @@ fn a_sticker_is_answered_with_what_can_be_read_and_is_no_answer_to_a_question() 
     assert_eq!(effects, [ChatEffect::Done("d1".into())]);
     assert!(texts_of(&mut chat).contains("I can read text, images and files"));
     chat.on_text(&user("ann"), "d2".into(), "make it", Vec::new());
-    chat.on_event(started("make it"));
+    begin(&mut chat, "make it");
     chat.on_event(asked("hi"));
     show(&mut chat, |_| None);
     let effects = chat.on_text(&user("ann"), "d3".into(), "", Vec::new());
@@ -539,7 +565,7 @@ fn a_reply_that_grows_is_split_only_when_its_messages_may_be_changed() {
     options.limits.edit_pace = Duration::from_secs(1);
     chat.timeline = Timeline::new(options.limits, Lang::En);
     chat.on_text(&user("ann"), "d1".into(), "tell me", Vec::new());
-    chat.on_event(started("tell me"));
+    begin(&mut chat, "tell me");
     let (now, delta) =
         (std::time::Instant::now(), || Event::Delta { text: "eighteen letters. ".into() });
     chat.on_event(delta());

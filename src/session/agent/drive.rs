@@ -14,7 +14,7 @@ use avocet_model::{ModelError, ModelReply};
 pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> TurnResult {
     let mut input = TurnInput::Begin;
     loop {
-        host.take_steering().into_iter().for_each(|words| turn.steer(words));
+        host.take_steering().into_iter().for_each(|steering| turn.steer(steering));
         let action = turn.next(input, host.policy_context());
         let calls = matches!(action, TurnAction::Call(_));
         apply_side_effects(turn.take_side_effects(), calls, host).await;

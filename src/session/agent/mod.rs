@@ -6,6 +6,7 @@
 use std::future::Future;
 
 use crate::context::turn_compaction::TurnIndex;
+use crate::user_input::Steering;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::budget::SpendLimits;
 use avocet_core::protocol::{
@@ -60,7 +61,7 @@ pub trait Host: Send {
     }
 
     /// The user's messages to the running turn since the last call of this function. Never waits.
-    fn take_steering(&mut self) -> Vec<String> {
+    fn take_steering(&mut self) -> Vec<Steering> {
         Vec::new()
     }
 

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 use super::{ModelRequest, TurnSettings};
 use crate::context::history::TurnRecord;
+use crate::user_input::Steering;
 use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
@@ -131,7 +132,7 @@ pub struct Turn {
     usage: Usage,
     side_effects: Vec<SideEffect>,
     /// The user's messages since then; the model gets them before its next step.
-    steering: Vec<String>,
+    steering: Vec<Steering>,
     next_step: u64,
     /// What can be shown of the reply that is asked for again.
     first_message: Option<String>,
@@ -227,8 +228,8 @@ impl Turn {
 
     /// Adds a message from the user to the running turn. It takes effect at the next boundary: the
     /// rest of the list is not run, and the model answers the message.
-    pub fn steer(&mut self, words: String) {
-        self.steering.push(words);
+    pub fn steer(&mut self, steering: Steering) {
+        self.steering.push(steering);
     }
 
     /// The result of the turn.
@@ -550,9 +551,9 @@ impl Turn {
 
     /// Sends the user's messages to the model, which answers them.
     fn deliver_steering(&mut self) -> TurnAction {
-        for text in std::mem::take(&mut self.steering) {
+        for Steering { submit, text } in std::mem::take(&mut self.steering) {
             self.transcript.add_steering(&text);
-            self.emit(Event::Steered { text });
+            self.emit(Event::Steered { text, submit });
         }
         self.limits.reset();
         self.call_model()

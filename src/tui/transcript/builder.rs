@@ -60,10 +60,10 @@ impl TranscriptBuilder {
     #[allow(clippy::too_many_lines, reason = "a row for each event")]
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::TurnStarted { turn, text, origin } => self.start_turn(*turn, text, *origin),
+            Event::TurnStarted { turn, text, origin, .. } => self.start_turn(*turn, text, *origin),
             Event::Attached { items, images } => self.attach(items, images),
             Event::Rendered { text, .. } => self.finish_rendered(text),
-            Event::Steered { text } => self.push_steering(text),
+            Event::Steered { text, .. } => self.push_steering(text),
             Event::ReplyStarted => self.start_reply(),
             Event::Delta { text } => self.append_delta(text),
             Event::ReasoningDelta { text } => self.append_reasoning(text),
@@ -120,6 +120,7 @@ impl TranscriptBuilder {
             | Event::TerminalReturned { .. }
             | Event::Judged { .. }
             | Event::Queued { .. }
+            | Event::Dropped { .. }
             | Event::Facts(_)
             | Event::Models { .. }
             | Event::Settings { .. }

@@ -119,7 +119,7 @@ fn reasoning_is_folded_whole_or_absent_as_the_setting_says() {
 }
 
 fn turn_started(text: &str) -> Event {
-    Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Typed }
+    Event::TurnStarted { turn: 1, text: text.into(), origin: TurnOrigin::Typed, submit: None }
 }
 
 fn delta(text: &str) -> Event {

@@ -10,8 +10,8 @@ use crate::draw_frame;
 use crate::state::ScreenConfig;
 use avocet_core::i18n::{Lang, Phrase};
 use avocet_core::protocol::{
-    ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
-    StepAction, StepQuestion, Tier, TurnOrigin, TurnOutcome, Usage,
+    ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, QueuedMessage, Reason, Requires,
+    Risk, Step, StepAction, StepQuestion, SubmitId, Tier, TurnOrigin, TurnOutcome, Usage,
 };
 
 mod asking;
@@ -89,7 +89,9 @@ fn visible_effects(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
     let quiet = |effect: &ScreenEffect| {
         matches!(
             effect,
-            ScreenEffect::Title(_) | ScreenEffect::SaveHistory(_) | ScreenEffect::RefreshExtensions
+            ScreenEffect::Title(_)
+                | ScreenEffect::SaveHistory { .. }
+                | ScreenEffect::RefreshExtensions
         )
     };
     effects.into_iter().filter(|effect| !quiet(effect)).collect()
@@ -108,8 +110,21 @@ fn decides(decision: Decision) -> Vec<ScreenEffect> {
     vec![ScreenEffect::Send(Op::Decide { ask: AskId(7), decision })]
 }
 
+/// Messages that wait, with ids from 0 on.
+fn waits(texts: &[&str]) -> protocol::Event {
+    let ids = (0..).map(SubmitId);
+    let texts = texts.iter().map(|text| (*text).to_owned());
+    let messages = ids.zip(texts).map(|(id, text)| QueuedMessage { id, text }).collect();
+    protocol::Event::Queued { messages }
+}
+
 fn started() -> protocol::Event {
-    protocol::Event::TurnStarted { turn: 1, text: "go".into(), origin: TurnOrigin::Typed }
+    protocol::Event::TurnStarted {
+        turn: 1,
+        text: "go".into(),
+        origin: TurnOrigin::Typed,
+        submit: None,
+    }
 }
 
 fn ended(elapsed_ms: u64) -> protocol::Event {

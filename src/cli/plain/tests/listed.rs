@@ -66,7 +66,7 @@ fn rewind_without_a_number_lists_the_turns_to_go_back_to() {
     assert!(written(&linear.on_line("/rewind"))[0].contains("nothing to rewind"));
     for (turn, text) in [(1, "one"), (2, "two\nlines"), (3, "three")] {
         let origin = TurnOrigin::Typed;
-        linear.on_event(Event::TurnStarted { turn, text: text.into(), origin });
+        linear.on_event(Event::TurnStarted { turn, text: text.into(), origin, submit: None });
         linear.on_event(ended());
     }
     linear.on_event(Event::Rewound {

@@ -18,7 +18,7 @@ fn answers(chat: &mut ChatConversation) -> Vec<(String, Option<String>)> {
 fn each_command_is_answered_in_its_own_place_and_a_running_reply_takes_none() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
-    chat.on_event(started("go"));
+    begin(&mut chat, "go");
     let stop = chat.on_command(&user("ann"), "c1".into(), sent("stop", ""));
     assert!(matches!(ops(&stop).as_slice(), [Op::Stop]));
     chat.on_command(&user("bob"), "c2".into(), sent("whoami", ""));
@@ -44,7 +44,7 @@ fn a_command_that_becomes_a_message_is_answered_by_its_turn() {
     let mut chat = conversation(&[]);
     chat.extensions = extensions(&["foo"]);
     chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
-    chat.on_event(started("go"));
+    begin(&mut chat, "go");
     chat.on_command(&user("ann"), "c2".into(), sent("foo", ""));
     chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
     chat.on_event(Event::Replied(ModelMessage {
@@ -52,7 +52,7 @@ fn a_command_that_becomes_a_message_is_answered_by_its_turn() {
         ..ModelMessage::default()
     }));
     chat.on_event(ended());
-    chat.on_event(started("/foo"));
+    begin(&mut chat, "/foo");
     chat.on_event(Event::Replied(ModelMessage {
         message: "Of foo.".into(),
         ..ModelMessage::default()
@@ -218,7 +218,7 @@ fn the_words_of_a_user_who_is_no_admin_are_never_carried_out_in_the_mode_of_an_a
 }
 
 fn is_message(effect: &ChatEffect) -> bool {
-    matches!(effect, ChatEffect::Send(Op::Submit { .. }))
+    matches!(effect, ChatEffect::Send(Submission { op: Op::Submit { .. }, .. }))
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn what_comes_after_a_command_that_waits_stays_after_it() {
     let ran = ops(&effects);
     assert!(matches!(ran[..], [Op::Invoke { .. }, Op::Submit { .. }, Op::Stop]), "{effects:?}");
     // A turn that runs is stopped at once, whatever waits.
-    chat.on_event(started("/weather Rome"));
+    begin(&mut chat, "/weather Rome");
     chat.on_command(&user("ann"), "d4".into(), sent("git.commit", ""));
     let effects = chat.on_command(&user("ann"), "d5".into(), sent("stop", ""));
     assert_eq!(ops(&effects), [&Op::Stop]);
@@ -282,7 +282,7 @@ fn a_command_that_waited_for_the_turn_is_checked_when_it_runs() {
     let mut chat = conversation(&[]);
     chat.extensions = waits(Category::Tools);
     chat.on_text(&user("bob"), "d1".into(), "go", Vec::new());
-    chat.on_event(started("go"));
+    begin(&mut chat, "go");
     chat.on_command(&user("bob"), "d2".into(), sent("rel", "now"));
     chat.on_event(Event::Catalogue(Box::new(waits(Category::Tools))));
     let effects = chat.on_event(ended());
@@ -338,7 +338,7 @@ fn a_long_page_is_a_file() {
 fn an_answer_that_a_question_does_not_have_is_said_so() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
-    chat.on_event(started("go"));
+    begin(&mut chat, "go");
     let choice = Question::Choice {
         step: String::new(),
         script: None,

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::context::turn_compaction::TurnIndex;
+use crate::user_input::Steering;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{
     Message, ModelMessage, NoticeLevel, Risk, Role, StepQuestion, Truncation,

@@ -256,6 +256,7 @@ fn a_shell_line_shows_its_output() {
                 turn: 1,
                 text: "!git log --oneline | head -2".into(),
                 origin: TurnOrigin::Shell,
+                submit: None,
             },
             step_started(shell.clone(), Tier::L1),
             step_ran(shell, 0, "b7f03dc Set out the shelves\n0c1d2e3 Begin\n", ""),

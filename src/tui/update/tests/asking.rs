@@ -291,7 +291,7 @@ fn a_selection_does_not_outlast_text_typed_after_it() {
 fn selections_and_searches_end_when_a_question_opens() {
     let mut state = screen();
     receive(&mut state, started());
-    receive(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
+    receive(&mut state, waits(&["one"]));
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     assert!(state.queue.has_selection());
     update(&mut state, TimedInput::session(10_000, touches()));

@@ -32,7 +32,7 @@ fn screen_with(part: Focus) -> State {
         Focus::Page => drop(hold(&mut state, KeyCode::F(1), KeyModifiers::NONE)),
         Focus::Picker => drop(press(&mut state, "/theme\n")),
         Focus::Queue => {
-            receive(&mut state, protocol::Event::Queued { texts: vec!["next".into()] });
+            receive(&mut state, waits(&["next"]));
             hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
         }
         Focus::HistorySearch => {

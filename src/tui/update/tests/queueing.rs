@@ -6,10 +6,10 @@ use super::*;
 fn up_on_an_empty_input_selects_a_queued_message() {
     let mut state = screen();
     receive(&mut state, started());
-    receive(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
+    receive(&mut state, waits(&["one", "two"]));
     assert_eq!(hold(&mut state, KeyCode::Up, KeyModifiers::NONE), []);
     let effects = hold(&mut state, KeyCode::Enter, KeyModifiers::NONE);
-    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { at: 1, text: "two".into() })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { id: SubmitId(1) })]);
     assert_eq!(state.composer.display_text(), "two");
 }
 
@@ -17,11 +17,11 @@ fn up_on_an_empty_input_selects_a_queued_message() {
 fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
     let mut state = screen();
     receive(&mut state, started());
-    receive(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
+    receive(&mut state, waits(&["one", "two"]));
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     let effects = hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
-    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { at: 0, text: "one".into() })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { id: SubmitId(0) })]);
     press(&mut state, "x");
     assert_eq!(state.composer.display_text(), "x");
     assert!(!state.queue.has_selection());
@@ -55,7 +55,7 @@ fn enter_in_an_empty_input_sends_restored_messages_only_when_nothing_runs() {
 fn queued_messages_run_in_the_order_shown() {
     let mut state = screen();
     receive(&mut state, started());
-    receive(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
+    receive(&mut state, waits(&["one"]));
     let write = |state: &mut State, text: &str| {
         press(state, text);
         let key = if text.starts_with('/') { KeyCode::Enter } else { KeyCode::Tab };
@@ -70,13 +70,13 @@ fn queued_messages_run_in_the_order_shown() {
     assert_eq!(
         state.queue.pending(),
         (
-            ["one".to_owned()].as_slice(),
+            vec!["one".to_owned()],
             ["/mode low", "two", "/mode high", "three"].map(str::to_owned).to_vec(),
         )
     );
     // The session's own message comes first.
     assert!(!sends(&receive(&mut state, ended(1))));
-    receive(&mut state, protocol::Event::Queued { texts: Vec::new() });
+    receive(&mut state, waits(&[]));
     receive(&mut state, started());
     let mode = |mode| ScreenEffect::Send(Op::SetMode { mode });
     let text = |text: &str| ScreenEffect::Send(Op::Submit { text: text.into() });
@@ -84,10 +84,6 @@ fn queued_messages_run_in_the_order_shown() {
     receive(&mut state, started());
     assert_eq!(receive(&mut state, ended(1)), [mode(protocol::Mode::High), text("three")]);
     assert!(state.queue.is_empty());
-}
-
-fn waits(texts: &[&str]) -> protocol::Event {
-    protocol::Event::Queued { texts: texts.iter().map(|text| (*text).to_owned()).collect() }
 }
 
 #[test]
@@ -115,7 +111,8 @@ fn enter_steers_a_running_turn_and_tab_queues() {
     assert_eq!(press(&mut state, "one\n"), [steer("one")]);
     assert_eq!(press(&mut state, "two\t"), [submit("two")]);
     assert_eq!(state.queue.rows(), 1, "the message is shown until the model has read it");
-    receive(&mut state, protocol::Event::Steered { text: "one".into() });
+    let id = state.queue.steered().first().map(|message| message.id);
+    receive(&mut state, protocol::Event::Steered { text: "one".into(), submit: id });
     assert_eq!(state.queue.rows(), 0);
     receive(&mut state, ended(1));
     assert_eq!(press(&mut state, "three\n"), [submit("three")], "no turn runs");

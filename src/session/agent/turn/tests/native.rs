@@ -488,7 +488,7 @@ fn a_server_without_tools_gets_the_json_dialect() {
 fn the_users_words_in_the_middle_follow_the_results() {
     let mut bench = native();
     let action = replies(&mut bench, vec![exec("a", "ls", &[]), exec("b", "ls", &["-l"])]);
-    bench.turn.steer("stop, look at b".into());
+    bench.turn.steer(Steering { submit: None, text: "stop, look at b".into() });
     assert_eq!(line(&bench.exits(action, 0)), "call");
     let last = bench.history().pop().expect("messages");
     assert!(matches!(last.blocks[0], ContentBlock::ToolResult(_)));

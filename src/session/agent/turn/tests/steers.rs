@@ -8,7 +8,7 @@ use super::*;
 fn steering_skips_remaining_steps_and_follows_the_results() {
     let mut bench = begun();
     let step = bench.proposes(&["ls", "ls -a"]);
-    bench.turn.steer("Look at src only.".into());
+    bench.turn.steer(Steering { submit: None, text: "Look at src only.".into() });
     let call = bench.exits(step, 0);
     let heard = Bench::last_message(&call);
     assert!(heard.ends_with("\n\nLook at src only."), "{heard}");
@@ -20,7 +20,7 @@ fn steering_skips_remaining_steps_and_follows_the_results() {
 #[test]
 fn steering_during_the_answer_is_answered_in_the_same_turn() {
     let mut bench = begun();
-    bench.turn.steer("And in French?".into());
+    bench.turn.steer(Steering { submit: None, text: "And in French?".into() });
     let call = bench.says(r#"{"type":"chat","message":"Hello.","data":{}}"#);
     assert_eq!(Bench::last_message(&call), "And in French?");
     let end = bench.says(r#"{"type":"chat","message":"Bonjour.","data":{}}"#);

@@ -279,7 +279,7 @@ fn every_file_that_was_put_back_is_asked_about_whatever_becomes_of_the_others() 
     assert!(matches!(last, TurnAction::Call(_)), "{last:?}");
     // A message of the user does not take the question away either.
     let (mut bench, _) = put_back();
-    bench.turn.steer("wait".to_owned());
+    bench.turn.steer(Steering { submit: None, text: "wait".into() });
     let second = bench.decides(Decision::Reject { word: None });
     assert_eq!(path(&second), "AGENTS.md");
     // A stop does.
