@@ -367,16 +367,18 @@ impl ChatQuestion {
     }
 
     /// What became of the question, for its message.
-    pub fn outcome(decision: &Decision) -> LocalizedText {
+    pub fn outcome(&self, decision: &Decision) -> LocalizedText {
+        let answered = |text: &str| w::ANSWERED.with("text", cut(&one_line(text), 200));
         match decision {
             Decision::Approve | Decision::ApproveAll { .. } | Decision::AcceptPlan { .. } => {
                 w::APPROVED.into()
             }
             Decision::Remember(_) => w::APPROVED_LASTING.into(),
-            Decision::Answer { text } => w::ANSWERED.with("text", cut(&one_line(text), 200)),
-            Decision::Fill { values } => {
-                w::ANSWERED.with("text", cut(&one_line(&values.join(", ")), 200))
+            Decision::Answer { text } => answered(text),
+            Decision::Choose { index } => {
+                answered(self.flow.offer.answers.get(*index).map_or("", String::as_str))
             }
+            Decision::Fill { values } => answered(&values.join(", ")),
             Decision::Stop => w::STOPPED.into(),
             _ => w::REJECTED.into(),
         }

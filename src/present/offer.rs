@@ -198,10 +198,8 @@ impl QuestionOffer {
             ChoicePick::Project => Decision::Remember(ApprovalScope::Project),
             ChoicePick::TrustFirst => Decision::Trust,
             ChoicePick::WithoutSandbox => Decision::WithoutSandbox,
-            ChoicePick::Answer(at) => match self.answers.get(at) {
-                Some(text) => Decision::Answer { text: text.clone() },
-                None => Decision::Reject { word: None },
-            },
+            ChoicePick::Answer(index) if index < self.answers.len() => Decision::Choose { index },
+            ChoicePick::Answer(_) => Decision::Reject { word: None },
         })
     }
 

@@ -232,7 +232,7 @@ fn the_choices_of_a_question_of_the_model_are_its_own() {
     let model = model_choice();
     assert_eq!(model.kind, QuestionKind::Model);
     assert_eq!(picks(&model), [Pick::Answer(0), Pick::RejectWithReason, Pick::Reject]);
-    let answer = Decision::Answer { text: "a".into() };
+    let answer = Decision::Choose { index: 0 };
     assert_eq!(model.effect(Pick::Answer(0)), PickEffect::Decide(answer));
     let call = QuestionOffer::new(&Question::ScriptCall { text: "call".into() });
     assert_eq!(

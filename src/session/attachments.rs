@@ -188,7 +188,8 @@ async fn ask_approval(
             Ok(Some(held.approve()))
         }
         Decision::Edit(work) if work == step.work => Ok(Some(held.approve())),
-        Decision::Answer { .. }
+        Decision::Choose { .. }
+        | Decision::Answer { .. }
         | Decision::Fill { .. }
         | Decision::AcceptPlan { .. }
         | Decision::Edit(_)

@@ -42,8 +42,8 @@ impl LimitQuestion {
         let line = redactor.mask(&step.work.short_line()).into_owned();
         let text = words::LIMIT_ASK.with("line", line).with("seconds", reached.seconds);
         let fallback = match step.work {
-            StepAction::Shell { .. } => words::LIMIT_STOP,
-            StepAction::Exec { .. } | StepAction::Tool { .. } => words::LIMIT_BACKGROUND,
+            StepAction::Shell { .. } => LimitChoice::Stop,
+            StepAction::Exec { .. } | StepAction::Tool { .. } => LimitChoice::Background,
         };
         Question::Choice {
             step: step.id.clone(),
@@ -51,15 +51,14 @@ impl LimitQuestion {
             text: text.text(lang),
             choices: CHOICES.iter().map(|(_, word)| word.text(lang).to_owned()).collect(),
             free: false,
-            fallback: Some(fallback.text(lang).to_owned()),
+            fallback: CHOICES.iter().position(|(choice, _)| *choice == fallback),
         }
     }
 
     /// A question that is put aside stops the step, as its time is up.
-    pub fn choice(decision: &Decision, lang: Lang) -> LimitChoice {
-        let Decision::Answer { text } = decision else { return LimitChoice::Stop };
-        let named = CHOICES.iter().find(|(_, word)| word.text(lang) == text);
-        named.map_or(LimitChoice::Stop, |(choice, _)| *choice)
+    pub fn choice(decision: &Decision) -> LimitChoice {
+        let Decision::Choose { index } = decision else { return LimitChoice::Stop };
+        CHOICES.get(*index).map_or(LimitChoice::Stop, |(choice, _)| *choice)
     }
 
     /// Passes the answer on to the step. Without one it is stopped.

@@ -273,6 +273,7 @@ impl TurnScope {
             | Decision::Dismiss
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
+            | Decision::Choose { .. }
             | Decision::Answer { .. }
             | Decision::Fill { .. }
             | Decision::Trust
@@ -337,6 +338,7 @@ fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<St
         Decision::ApproveAll { steps } => steps,
         Decision::Approve => mild().collect(),
         Decision::Remember(_)
+        | Decision::Choose { .. }
         | Decision::Answer { .. }
         | Decision::Fill { .. }
         | Decision::Edit(_)

@@ -299,17 +299,14 @@ async fn ask_user(
                 step: String::new(),
                 script: Some(asked.script),
                 text: masked(&asked.text.text(scope.context.lang)),
-                choices: choices.clone(),
+                choices,
                 free,
                 fallback: None,
             };
             let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
-            let picked = |text: String| match choices.iter().position(|label| *label == text) {
-                Some(at) => InputAnswer::Picked(at),
-                None => InputAnswer::Text(text),
-            };
             return match decision {
-                Decision::Answer { text } => Ok(ScriptAnswer::Input(picked(text))),
+                Decision::Choose { index } => Ok(ScriptAnswer::Input(InputAnswer::Picked(index))),
+                Decision::Answer { text } => Ok(ScriptAnswer::Input(InputAnswer::Text(text))),
                 other => script_answer(other).ok_or(ScriptOutcome::Stopped),
             };
         }
@@ -386,6 +383,7 @@ fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
         Decision::Trust => ScriptAnswer::Trust,
         Decision::TrustParent
         | Decision::WithoutSandbox
+        | Decision::Choose { .. }
         | Decision::Answer { .. }
         | Decision::Fill { .. }
         | Decision::AcceptPlan { .. }

@@ -82,6 +82,7 @@ async fn ask_and_run(
             | Decision::TrustParent
             | Decision::WithoutSandbox
             | Decision::AcceptPlan { .. }
+            | Decision::Choose { .. }
             | Decision::Answer { .. }
             | Decision::Fill { .. },
         ) => return (TurnOutcome::Done, not_run(Outcome::Declined)),

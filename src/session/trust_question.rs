@@ -66,6 +66,7 @@ impl Session {
             | Decision::WithoutSandbox
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
+            | Decision::Choose { .. }
             | Decision::Answer { .. }
             | Decision::Fill { .. }
             | Decision::AcceptPlan { .. }

@@ -192,7 +192,7 @@ impl TurnScope {
         let open = limit.as_ref()?;
         let choice = match &decided {
             Some((ask, _)) if *ask != open.ask => return None,
-            Some((_, decision)) => LimitQuestion::choice(decision, self.context.lang),
+            Some((_, decision)) => LimitQuestion::choice(decision),
             None => LimitChoice::Stop,
         };
         if matches!(decided, None | Some((_, Decision::Stop))) {

@@ -201,6 +201,7 @@ fn shown(decision: Option<&Decision>) -> String {
         Some(Decision::AcceptPlan { mode: ApprovalMode::Edits, .. }) => "accept edits".into(),
         Some(Decision::AcceptPlan { .. }) => "accept plan".into(),
         Some(Decision::Answer { text }) => format!("answer: {text}"),
+        Some(Decision::Choose { index }) => format!("choice {}", index + 1),
         Some(Decision::TrustParent) => "trust parent".into(),
         Some(Decision::WithoutSandbox) => "without sandbox".into(),
         Some(Decision::NotAsked { .. }) => "declined".into(),

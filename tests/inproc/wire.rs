@@ -44,7 +44,7 @@ variants! { op, OPS, Op:
     Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure EditSettings ShowMemory AddNote Job Shutdown
 }
 variants! { decision, DECISIONS, Decision:
-    Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Answer Fill Reject
+    Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Choose Answer Fill Reject
     NotAsked Dismiss Stop
 }
 variants! { outcome, OUTCOMES, Outcome:

@@ -47,8 +47,9 @@ async fn choose(talk: &mut SessionClient, choice: &str) {
     };
     assert!(text.contains("still at work"), "{text}");
     assert_eq!(choices.len(), 3);
-    assert!(fallback.is_some_and(|fallback| choices.contains(&fallback)));
-    talk.send(Op::Decide { ask, decision: Decision::Answer { text: choice.to_owned() } }).await;
+    assert!(fallback.is_some_and(|fallback| fallback < choices.len()));
+    let index = choices.iter().position(|offered| offered == choice).unwrap();
+    talk.send(Op::Decide { ask, decision: Decision::Choose { index } }).await;
 }
 
 /// Writes without end, until a file `stop` is there.

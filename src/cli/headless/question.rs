@@ -25,13 +25,14 @@ impl HeadlessTurn<'_> {
                 vec![line, decide(ask.id, Decision::Approve)]
             }
             Question::Plan { items, .. } => self.on_plan(ask.id, items),
-            Question::Choice { fallback: Some(text), .. } => {
-                let choice = w::FALLBACK.with("choice", text.as_str());
+            Question::Choice { fallback: Some(index), choices, .. } => {
+                let label = choices.get(*index).map_or("", String::as_str);
+                let choice = w::FALLBACK.with("choice", label);
                 let notice = match question_lines(&ask.question).into_iter().next() {
                     Some(said) => Notice::info(said).with_hint(choice),
                     None => Notice::info(choice),
                 };
-                let answer = Decision::Answer { text: text.clone() };
+                let answer = Decision::Choose { index: *index };
                 vec![HeadlessEffect::Tell(StderrLine::Notice(notice)), decide(ask.id, answer)]
             }
             Question::Choice { .. } | Question::Form { .. } | Question::ScriptCall { .. } => {

@@ -48,7 +48,7 @@ pub enum Question {
         free: bool,
         /// Avocet itself asks, and this choice counts where no user is there to answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        fallback: Option<String>,
+        fallback: Option<usize>,
     },
     /// A script asks for several values at once: [`Decision::Fill`] gives them. A rejection leaves
     /// them without a value.
@@ -250,7 +250,9 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         items: Option<Vec<PlanItem>>,
     },
-    /// The answer to a [`Question::Choice`].
+    /// One of the choices of a [`Question::Choice`], counted from 0.
+    Choose { index: usize },
+    /// An answer in the user's own words: to a [`Question::Choice`] that takes them, or to a plan.
     Answer { text: String },
     /// The values of a [`Question::Form`], one for each field in order.
     Fill { values: Vec<String> },

@@ -168,10 +168,11 @@ impl ChatConversation {
             let decision = Decision::Dismiss;
             return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision }.into())];
         }
-        if let Question::Choice { text, fallback: Some(choice), .. } = &ask.question {
+        if let Question::Choice { text, choices, fallback: Some(index), .. } = &ask.question {
             // The ones in the chat may be away for hours, and the turn would wait for them.
-            let said = w::FALLBACK.with("text", text.as_str()).with("choice", choice.as_str());
-            let decision = Decision::Answer { text: choice.clone() };
+            let choice = choices.get(*index).map_or("", String::as_str);
+            let said = w::FALLBACK.with("text", text.as_str()).with("choice", choice);
+            let decision = Decision::Choose { index: *index };
             self.say(said);
             return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision }.into())];
         }

@@ -445,7 +445,7 @@ impl ChatConversation {
         let ChatState::Asking(open) = &mut self.state else { return Vec::new() };
         match answer {
             ChatAnswer::Decided(decision) => {
-                let outcome = ChatQuestion::outcome(&decision);
+                let outcome = open.question.outcome(&decision);
                 open.answered = Some((outcome, speaker.name.clone()));
                 vec![ChatEffect::Send(Op::Decide { ask: open.question.id(), decision }.into())]
             }

@@ -352,7 +352,7 @@ fn free_words_in_a_group_answer_only_as_the_one_who_was_asked() {
         assert_eq!(effects, [ChatEffect::Done("o".into())], "{speaker}: {words}");
     }
     let effects = chat.on_overheard(&user("admin"), "o".into(), "Blue");
-    let blue = Decision::Answer { text: "blue".to_owned() };
+    let blue = Decision::Choose { index: 1 };
     assert_eq!(ops(&effects), [&Op::Decide { ask: AskId(1), decision: blue }]);
     // Nothing else that is overheard reaches the session.
     chat.on_event(Event::QuestionClosed { ask: AskId(1) });

@@ -127,9 +127,10 @@ fn an_answer_to_the_model_is_pressed_or_typed() {
         fallback: None,
     });
     let answer = |text: &str| ChatAnswer::Decided(Decision::Answer { text: text.into() });
-    assert_eq!(question.press("c1", false), answer("blue"));
+    let choose = |index| ChatAnswer::Decided(Decision::Choose { index });
+    assert_eq!(question.press("c1", false), choose(1));
     assert_eq!(question.press("c2", false), ChatAnswer::NotAnAnswer);
-    assert_eq!(question.typed("Red", false), answer("red"));
+    assert_eq!(question.typed("Red", false), choose(0));
     assert_eq!(question.typed("green", false), answer("green"));
     assert_eq!(question.press("no", false), ChatAnswer::Decided(Decision::Reject { word: None }));
 }

@@ -36,12 +36,14 @@ impl Turn {
                 | Decision::AcceptPlan { .. }
                 | Decision::ApproveAll { .. }
                 | Decision::Remember(_)
+                | Decision::Choose { .. }
                 | Decision::Answer { .. }
                 | Decision::Fill { .. }
                 | Decision::Stop => self.reject_step(&held, decision, scene),
             },
             Waiting::Pause { why, before } => match decision {
                 Decision::Approve
+                | Decision::Choose { .. }
                 | Decision::Answer { .. }
                 | Decision::Fill { .. }
                 | Decision::ApproveAll { .. }
@@ -119,6 +121,7 @@ impl Turn {
             | Decision::Dismiss
             | Decision::Trust
             | Decision::AcceptPlan { .. }
+            | Decision::Choose { .. }
             | Decision::Answer { .. }
             | Decision::Fill { .. }
             | Decision::TrustParent
@@ -142,6 +145,7 @@ impl Turn {
                 words::DECLINED_WORD.with("word", word)
             }
             Decision::Reject { word: None }
+            | Decision::Choose { .. }
             | Decision::Approve
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)

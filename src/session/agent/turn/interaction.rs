@@ -58,11 +58,16 @@ impl Turn {
         decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
+        let answer = match (&decision, &judged.task) {
+            (Decision::Answer { text }, _) => Some(text),
+            (Decision::Choose { index }, Some(ToolTask::Ask(task))) => task.choices.get(*index),
+            _ => None,
+        };
+        if let Some(text) = answer {
+            self.record_answer(judged, text.clone(), None);
+            return self.advance(scene);
+        }
         let note = match decision {
-            Decision::Answer { text } => {
-                self.record_answer(judged, text, None);
-                return self.advance(scene);
-            }
             Decision::Stop => {
                 self.record_not_run(judged, Outcome::Declined, Some(words::UNANSWERED.into()));
                 self.stop_batch(scene);
@@ -71,6 +76,8 @@ impl Turn {
             Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
             Decision::NotAsked { remedy } => remedy,
             Decision::Reject { word: None }
+            | Decision::Answer { .. }
+            | Decision::Choose { .. }
             | Decision::Fill { .. }
             | Decision::Dismiss
             | Decision::Trust
@@ -107,6 +114,7 @@ impl Turn {
             Decision::Reject { word: None }
             | Decision::NotAsked { .. }
             | Decision::Fill { .. }
+            | Decision::Choose { .. }
             | Decision::Dismiss
             | Decision::Stop
             | Decision::Trust

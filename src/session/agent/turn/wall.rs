@@ -90,6 +90,7 @@ impl Turn {
             | Decision::AcceptPlan { .. }
             | Decision::ApproveAll { .. }
             | Decision::Remember(ApprovalScope::Project)
+            | Decision::Choose { .. }
             | Decision::Answer { .. }
             | Decision::Fill { .. } => self.reject_step(&held, decision, scene),
         }
