@@ -406,11 +406,9 @@ impl Service {
     fn begun_messages(&self, at: &ChatAddress) -> Vec<BegunMessage> {
         let pending = self.parts.ledger.state.pending().filter(|one| one.incoming.at == *at);
         let begun = |one: &PendingDelivery| {
-            let turn = one.begun.clone()?;
             Some(BegunMessage {
                 delivery: one.incoming.id.clone(),
-                submit: turn.submit,
-                text: turn.text,
+                turn: one.begun.clone()?,
                 by: one.incoming.sender.id.clone(),
                 messages: one.messages.clone(),
                 reply: one.reply,

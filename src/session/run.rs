@@ -12,8 +12,9 @@ use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::user_input::{QueuedInput, Steering, UserInput};
+use super::user_input::{QueuedInput, UserInput};
 use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
+use crate::agent::Steering;
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as words};
@@ -130,7 +131,7 @@ impl Session {
     }
 
     /// Carries out an operation. If no turn, no place in the queue and no place in the running turn
-    /// comes of it, whoever follows it is told.
+    /// comes of it, its sender hears that.
     async fn handle(&mut self, Submission { id, op }: Submission) -> AfterTrust {
         self.pending_submit = id;
         let after = self.handle_op(op).await;

@@ -18,8 +18,9 @@ use super::settings::SettingsAccess;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::turn_update::UnreadSettings;
-use super::user_input::{QueuedInput, Steering, UserInput};
+use super::user_input::{QueuedInput, UserInput};
 use super::{Connected, FoundServer, Persona, Security, SessionConfig, Wanted};
+use crate::agent::Steering;
 use crate::context::system::WorkspaceFacts;
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use avocet_core::protocol::{

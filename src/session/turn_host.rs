@@ -12,13 +12,13 @@ use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_scope::TurnScope;
 use super::{script_tool, skill_tool};
+use crate::agent::Steering;
 use crate::agent::TurnSettings;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
 use crate::agent::{Host, ModelRequest};
 use crate::context::request;
 use crate::context::window::Section;
-use crate::user_input::Steering;
 use avocet_core::i18n::{Localize, LocalizedText, session as words};
 use avocet_core::protocol::growing_reply::GrowingReply;
 use avocet_core::protocol::{

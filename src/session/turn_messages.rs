@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::extensions::ExtensionScan;
 use super::job::JobMessage;
 use super::turn_update::TurnUpdate;
-use super::user_input::Steering;
+use crate::agent::Steering;
 use crate::context::history::TurnRecord;
 use crate::context::window::{ContextUsage, History};
 use avocet_config::project_instructions::ProjectInstructions;

@@ -27,13 +27,6 @@ impl QueuedInput {
     }
 }
 
-/// A message to the running turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Steering {
-    pub submit: Option<SubmitId>,
-    pub text: String,
-}
-
 /// The prefixes of a shell line, and of a message that begins with one.
 const SHELL: &str = "!";
 const SHELL_PRIVATE: &str = "!!";

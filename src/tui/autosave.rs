@@ -54,7 +54,7 @@ pub struct AutoSaver {
     has_new_input: bool,
     /// Before this time the draft is not written again for a frame.
     next_write_at: Millis,
-    /// Lines that were sent and of which the session has said nothing yet.
+    /// Lines that were sent, until the session has them.
     sent_lines: Vec<QueuedMessage>,
     secrets: Arc<Redactor>,
 }

@@ -13,7 +13,7 @@ use super::time::Millis;
 use avocet_config::BusyInput;
 use avocet_core::i18n::{Lang, input, screen as words};
 use avocet_core::prompt::input::{self as line, Intent};
-use avocet_core::protocol::{Mention, Notice, Op, Report};
+use avocet_core::protocol::{Mention, Notice, Op, Report, SubmitId};
 use avocet_present::commands::{self, CommandOutcome, Surface, UiAction};
 
 /// Enter.
@@ -66,6 +66,16 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
     } else {
         effects
     };
+    follow(state, id, line, effects)
+}
+
+/// Saves the line before its effects, and shows what it says to the running turn.
+fn follow(
+    state: &mut State,
+    id: SubmitId,
+    line: String,
+    effects: Vec<ScreenEffect>,
+) -> Vec<ScreenEffect> {
     for effect in &effects {
         if let ScreenEffect::Send(Op::Steer { text }) = effect
             && state.activity.is_busy()

@@ -48,7 +48,7 @@ mod session_info;
 mod setting;
 mod step;
 pub mod streaming;
-mod submission;
+mod submit_id;
 mod usage;
 
 pub use approval_mode::ApprovalMode;
@@ -82,7 +82,7 @@ pub use model_override::ModelOverride;
 pub use money::Money;
 pub use note::NotePlace;
 pub use observation::{LineRound, Observation, Outcome, ParsedOutput};
-pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
+pub use op::{ExportFormat, Op, Report, Rewind, SessionRow, Submission};
 pub use page::{Page, PageRow};
 pub use prompt::{
     AttachmentInfo, AttachmentSize, LineRange, Mention, PastedImage, Prompt, PromptPart,
@@ -96,5 +96,5 @@ pub use session_info::{
 };
 pub use setting::{SettingInput, SettingRow};
 pub use step::{Mode, Requires, Step, StepAction};
-pub use submission::{QueuedMessage, Submission, SubmitId, SubmitIds};
+pub use submit_id::{QueuedMessage, SubmitId, SubmitIds};
 pub use usage::Usage;

@@ -200,6 +200,20 @@ pub enum Op {
     Shutdown,
 }
 
+/// An operation on its way to a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// `None`: its sender does not follow what becomes of it.
+    pub id: Option<SubmitId>,
+    pub op: Op,
+}
+
+impl From<Op> for Submission {
+    fn from(op: Op) -> Submission {
+        Submission { id: None, op }
+    }
+}
+
 /// What a rewind takes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,5 +1,6 @@
 //! What a conversation makes of the events of its session.
 
+use super::super::ledger::BegunTurn;
 use super::super::platform::{ButtonStyle, MessageId};
 use super::super::progress::ProgressPost;
 use super::super::question::ChatQuestion;
@@ -30,9 +31,7 @@ impl ChatConversation {
 
     fn take_event(&mut self, event: Event) -> Vec<ChatEffect> {
         match event {
-            Event::TurnStarted { origin, submit, .. } => {
-                return self.on_turn_started(origin, submit);
-            }
+            Event::TurnStarted { origin, submit, .. } => return self.on_start(origin, submit),
             Event::Dropped { submit } => return self.on_turnless(submit),
             Event::ReplyStarted => self.reply.iter_mut().for_each(LiveReply::restart),
             Event::Delta { text } => self.on_delta(&text),
@@ -70,8 +69,7 @@ impl ChatConversation {
             Event::Cleared => self.say(linear::CLEARED),
             Event::Rendered { text, images } => self.on_rendered(text, images),
             Event::TerminalRequested { ask } => {
-                let decision = Decision::Reject { word: None };
-                return vec![ChatEffect::Send(Op::Decide { ask, decision }.into())];
+                return decide(ask, Decision::Reject { word: None });
             }
             _ => {}
         }
@@ -98,7 +96,7 @@ impl ChatConversation {
         self.options.open.contains(&"display.tool_progress_command")
     }
 
-    fn on_turn_started(&mut self, origin: TurnOrigin, submit: Option<SubmitId>) -> Vec<ChatEffect> {
+    fn on_start(&mut self, origin: TurnOrigin, submit: Option<SubmitId>) -> Vec<ChatEffect> {
         self.state = ChatState::Working;
         self.origin = origin;
         (self.reply, self.shown) = (None, Vec::new());
@@ -165,8 +163,7 @@ impl ChatConversation {
     fn on_question(&mut self, ask: Ask) -> Vec<ChatEffect> {
         if matches!(ask.question, Question::Trust { .. }) {
             // Trust is given at the terminal.
-            let decision = Decision::Dismiss;
-            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision }.into())];
+            return decide(ask.id, Decision::Dismiss);
         }
         if let Question::Choice { text, choices, fallback: Some(index), .. } = &ask.question {
             // The ones in the chat may be away for hours, and the turn would wait for them.
@@ -174,7 +171,7 @@ impl ChatConversation {
             let said = w::FALLBACK.with("text", text.as_str()).with("choice", choice);
             let decision = Decision::Choose { index: *index };
             self.say(said);
-            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision }.into())];
+            return decide(ask.id, decision);
         }
         let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
         let (lang, limits) = (self.options.lang, self.options.limits);
@@ -267,12 +264,14 @@ impl ChatConversation {
             match turn {
                 Some(turn) => self.complete_turn(begun, turn),
                 // Its turn is further back, or an older version noted it.
-                None if has_earlier || begun.submit.is_none() => {
+                None if has_earlier || begun.turn.submit.is_none() => {
                     self.finish(begun.delivery, (Vec::new(), 0), None)
                 }
                 None => {
                     // It had not reached the session.
-                    let BegunMessage { delivery, text, by, messages, .. } = begun;
+                    let BegunMessage {
+                        delivery, turn: BegunTurn { text, .. }, by, messages, ..
+                    } = begun;
                     let (id, shown) = (self.submit_ids.next_id(), text.clone());
                     self.submitted.push_back(Submitted { id, delivery, text: shown, by, messages });
                     // Who is an admin is not known of it any more.
@@ -329,11 +328,15 @@ impl ChatConversation {
     }
 }
 
+fn decide(ask: AskId, decision: Decision) -> Vec<ChatEffect> {
+    vec![ChatEffect::Send(Op::Decide { ask, decision }.into())]
+}
+
 /// The turn of each message among the events of a session.
 fn find_turns<'a>(events: &'a [Event], messages: &[BegunMessage]) -> Vec<Option<&'a [Event]>> {
     let starts = |event: &Event| matches!(event, Event::TurnStarted { .. });
     let find = |message: &BegunMessage| {
-        let own = message.submit?;
+        let own = message.turn.submit?;
         let is_its = |event: &Event| matches!(event, Event::TurnStarted { submit, .. } if *submit == Some(own));
         let start = events.iter().rposition(is_its)?;
         let next = events.iter().skip(start + 1).position(starts);

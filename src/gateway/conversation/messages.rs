@@ -74,7 +74,7 @@ impl ChatConversation {
         }
     }
 
-    /// No turn comes of it: a notice said why.
+    /// No turn comes of it: a notice before gave the reason.
     pub(super) fn on_turnless(&mut self, submit: SubmitId) -> Vec<ChatEffect> {
         self.starters.retain(|(id, _)| *id != submit);
         self.file_requests.retain(|(id, _)| *id != submit);

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::ledger::BegunTurn;
 use super::menu::MenuRows;
 use super::platform::{ChatAddress, DeliveryId, MessageId, OutgoingFile, PlatformLimits, UserId};
 use super::progress::ProgressPost;
@@ -87,9 +88,7 @@ pub struct ChatRecovery {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BegunMessage {
     pub delivery: DeliveryId,
-    /// `None`: an older version noted it.
-    pub submit: Option<SubmitId>,
-    pub text: String,
+    pub turn: BegunTurn,
     pub by: UserId,
     /// The messages that showed its reply, and which reply of the turn that was.
     pub messages: Vec<MessageId>,

@@ -42,8 +42,7 @@ fn recovering(begun: BegunMessage) -> ChatConversation {
 fn begun(messages: &[&str], reply: usize) -> BegunMessage {
     BegunMessage {
         delivery: "d1".into(),
-        submit: Some(SubmitId(7)),
-        text: "go".to_owned(),
+        turn: BegunTurn { submit: Some(SubmitId(7)), text: "go".to_owned() },
         by: "ann".into(),
         messages: messages.iter().map(|id| (*id).into()).collect(),
         reply: Some(reply),
@@ -254,6 +253,9 @@ fn the_turn_of_a_command_is_its_senders_also_if_another_sent_one_meanwhile() {
         let once = button(&chat, "once");
         let effects = chat.on_press(&user(presser), "p".into(), &once, "1".to_owned());
         chat.on_event(Event::QuestionClosed { ask: AskId(1) });
+        for submit in chat.starters.iter().map(|(id, _)| *id).collect::<Vec<_>>() {
+            chat.on_event(Event::Dropped { submit });
+        }
         chat.on_event(ended());
         !ops(&effects).is_empty()
     };
@@ -327,7 +329,9 @@ fn a_file_that_became_unusable_leaves_no_message_that_waits() {
     chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
     chat.on_command(&user("ann"), "d1".into(), sent("foo", ""));
     chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
-    let effects = chat.on_event(Event::Notice(Notice::error(w::NEEDS_TERMINAL)));
+    chat.on_event(Event::Notice(Notice::error(w::NEEDS_TERMINAL)));
+    let submit = chat.submitted.front().expect("a message that waits").id;
+    let effects = chat.on_event(Event::Dropped { submit });
     assert_eq!(effects, [ChatEffect::Done("d1".into())]);
     assert!(chat.is_idle());
 }
@@ -524,6 +528,20 @@ fn the_messages_of_a_reply_have_the_same_numbers_after_a_restart() {
     let mut other = recovering(BegunMessage { delivery: "d2".into(), ..begun(&[], 0) });
     other.on_event(history(&["The answer."], TurnOutcome::Done));
     assert_ne!(number(&mut other).0, first);
+}
+
+#[test]
+fn a_message_whose_turn_an_older_version_noted_is_not_sent_again() {
+    let turn = BegunTurn { submit: None, text: "go".to_owned() };
+    let mut chat = recovering(BegunMessage { turn, ..begun(&[], 0) });
+    let effects = chat.on_event(history(&["The answer."], TurnOutcome::Done));
+    assert!(ops(&effects).is_empty(), "{effects:?}");
+    assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
+    // One whose turn is not in the session is.
+    let turn = BegunTurn { submit: Some(SubmitId(8)), text: "go".to_owned() };
+    let mut chat = recovering(BegunMessage { turn, ..begun(&[], 0) });
+    let effects = chat.on_event(history(&["The answer."], TurnOutcome::Done));
+    assert!(ops(&effects).contains(&&Op::Submit { text: "go".to_owned() }), "{effects:?}");
 }
 
 #[test]

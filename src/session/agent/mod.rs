@@ -6,12 +6,11 @@
 use std::future::Future;
 
 use crate::context::turn_compaction::TurnIndex;
-use crate::user_input::Steering;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::budget::SpendLimits;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question,
-    StepAction,
+    StepAction, SubmitId,
 };
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening};
@@ -28,6 +27,13 @@ pub struct TurnSettings {
     /// That of another model, if there is one: that of the same one stays within a turn.
     pub dialect: Option<Dialect>,
     pub is_small_model: bool,
+}
+
+/// A message to the running turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steering {
+    pub submit: Option<SubmitId>,
+    pub text: String,
 }
 
 /// The interface from a turn to its environment. Implemented by a session and by tests.

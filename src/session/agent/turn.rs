@@ -9,8 +9,8 @@
 use std::collections::VecDeque;
 
 use super::{ModelRequest, TurnSettings};
+use crate::agent::Steering;
 use crate::context::history::TurnRecord;
-use crate::user_input::Steering;
 use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{

@@ -4,8 +4,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::agent::Steering;
 use crate::context::turn_compaction::TurnIndex;
-use crate::user_input::Steering;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{
     Message, ModelMessage, NoticeLevel, Risk, Role, StepQuestion, Truncation,

@@ -5,28 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::Op;
-
 /// Identifies one submission of a session, restarts included: [`Event`](super::Event)s repeat it.
 /// A number that JSON carries without loss (below 2^53).
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct SubmitId(pub u64);
-
-/// An operation on its way to a session.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Submission {
-    /// `None`: its sender does not follow what becomes of it.
-    pub id: Option<SubmitId>,
-    pub op: Op,
-}
-
-impl From<Op> for Submission {
-    fn from(op: Op) -> Submission {
-        Submission { id: None, op }
-    }
-}
 
 /// The ids that one sender gives, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq)]
