@@ -83,6 +83,7 @@ fn is_text(head: &[u8]) -> bool {
     text && !head.contains(&0)
 }
 
+#[cfg(not(target_os = "macos"))]
 const ELF: &[u8] = b"\x7fELF";
 
 /// A program for the machine that this one is for itself, or a 32-bit one on a PC.
@@ -106,6 +107,7 @@ fn is_native(head: &[u8]) -> bool {
     MACOS.iter().any(|magic| head.starts_with(magic))
 }
 
+#[cfg(target_os = "macos")]
 const MACOS: &[&[u8]] = &[
     b"\xcf\xfa\xed\xfe",
     b"\xce\xfa\xed\xfe",
