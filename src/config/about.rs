@@ -82,7 +82,6 @@ const ABOUT: &[(&str, Phrase)] = &[
     ("gateway.max_waiting_mb",            w::GATEWAY_MAX_WAITING),
     ("gateway.max_file_mb",               w::GATEWAY_MAX_FILE),
     ("gateway.session_idle_s",            w::GATEWAY_SESSION_IDLE),
-    ("gateway.health_port",               w::GATEWAY_HEALTH_PORT),
     ("display.tool_progress_command",     w::TOOL_PROGRESS),
 ];
 

@@ -136,7 +136,6 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "gateway.max_waiting_mb",      kind: Count { min: 1, max: 1000 },            built_in: "16", strictest: None, variables: &[], elsewhere: None },
     SettingKey { path: "gateway.max_file_mb",         kind: Count { min: 1, max: 1000 },            built_in: "20", strictest: None, variables: &[], elsewhere: None },
     SettingKey { path: "gateway.session_idle_s",      kind: Count { min: 1, max: 86_400 },          built_in: "900", strictest: None, variables: &[], elsewhere: None },
-    SettingKey { path: "gateway.health_port",         kind: Count { min: 0, max: 65_535 },          built_in: "0", strictest: None, variables: &[], elsewhere: None },
     SettingKey { path: "display.tool_progress_command",kind: Flag,                                  built_in: "false", strictest: None, variables: &[], elsewhere: None },
 ];
 

@@ -54,7 +54,6 @@ words! { "chat":
     NO_ADDRESS: "{name}: this address cannot be used: {url}", "{name}：无法使用该地址：{url}";
     NO_LEDGER: "{name}: its file cannot be opened: {why}", "{name}：无法打开其文件：{why}";
     RUNS_ALREADY: "{name} is running already in another process.", "{name} 已在另一个进程中运行。";
-    NO_PORT: "Port {port} for /healthz cannot be used: {why}", "无法使用 /healthz 的端口 {port}：{why}";
     SERVICE_ENDED: "{name} ended: {why}", "{name} 已结束：{why}";
     CONNECTED: "{name}: connected as {bot}", "{name}：已连接，机器人为 {bot}";
     NOBODY: "{name}: no user may talk to the bot yet.", "{name}：目前没有人可以与机器人对话。";
