@@ -409,9 +409,6 @@ impl Service {
                 delivery: one.incoming.id.clone(),
                 text: one.begun.clone()?,
                 by: one.incoming.sender.id.clone(),
-                messages: one.messages.clone(),
-                reply: one.reply,
-                is_told: one.is_told,
             })
         };
         pending.filter_map(begun).collect()

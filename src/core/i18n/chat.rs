@@ -27,6 +27,7 @@ words! { "chat":
     ADMIN_ONLY: "Only an admin may decide that.", "只有管理员可以决定。";
     WORD_NEEDED: "To run this, type exactly: {word}", "如要运行，请准确输入：{word}";
     NO_QUESTION: "There is no open question.", "没有等待回答的问题。";
+    AFTER_RESTART: "After a restart, the whole answer:", "重启之后，完整的回答如下：";
     INTERRUPTED: "The program was restarted while this message was being answered. What was done so far is kept; send the message again to try again.", "回答这条消息时程序重新启动。已完成的部分仍然保留；如要再试一次，请重新发送这条消息。";
     TOO_LONG: "This message is too long: at most {most} characters. Send it as a file.", "消息过长：最多 {most} 个字符。请以文件发送。";
     QUEUE_FULL: "Too many messages are waiting here ({most}). Send it again later, or /stop.", "等待的消息过多（{most}）。请稍后再发，或发送 /stop。";

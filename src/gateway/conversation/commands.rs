@@ -239,7 +239,7 @@ impl ChatConversation {
             Op::Steer { text } if !self.has_turn() => Some(text.clone()),
             Op::Steer { text } => {
                 let (delivery, text, by) = (delivery.clone(), text.clone(), by.clone());
-                self.steers.push_back(Submitted { delivery, text, by, messages: Vec::new() });
+                self.steers.push_back(Submitted { delivery, text, by });
                 None
             }
             Op::Invoke { name, args, .. } => {
