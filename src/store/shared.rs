@@ -106,7 +106,7 @@ impl OpenDatabase {
         if matches!(change, Some(SavingError::PutBack { .. })) {
             self.restored = self.file + 1;
         }
-        self.begin(disk, report.or(change));
+        self.begin(disk, change.or(report));
         Ok(true)
     }
 
