@@ -271,6 +271,8 @@ fn what_is_asked_first_after_a_replacement_concerns_the_own_session() {
         let before = titles(&other.store(), &theirs);
         fs::rename(other.file(), fixture.file()).unwrap();
         ask(&mut writer);
+        let told = fixture.reports();
+        assert!(matches!(told.as_slice(), [SavingError::Replaced { .. }]), "{number}: {told:?}");
         assert_eq!(titles(&fixture.store(), &theirs), before, "{number}");
         assert!(theirs.iter().all(|id| questions(&fixture.store(), id) == 2), "{number}");
         let mut reader = fixture.writer();
