@@ -182,11 +182,11 @@ const LOOPS: &[(&str, &str)] = &[
         "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=value | 0\"}}]\n$echo: \"?=n\"\n",
     ),
     (
-        "a power, which needs the engine",
+        "a power",
         "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=value ** 1\"}}]\n$echo: \"?=n\"\n",
     ),
     (
-        "a regular expression, which needs the engine",
+        "a regular expression",
         "$set: {n: 0, s: item 7}\n- $for: 10000\n  do: [{$set: {n: \"?=/\\\\d/.test(s) ? value : 0\"}}]\n$echo: \"?=n\"\n",
     ),
     (

@@ -3,10 +3,9 @@
 
 use crate::cli::config::without_password;
 use avocet_config::toml_schema::{SettingKey, TomlKind, TomlValue};
-use avocet_config::{Loaded, SettingsLayer, about, keys};
+use avocet_config::{Loaded, SettingsLayer, keys};
 use avocet_core::i18n::Phrase;
 use avocet_core::protocol::{SettingInput, SettingRow};
-use avocet_session::setting_timing::SettingTiming;
 
 /// A row for each setting, those of each profile and of each model that the user names included.
 pub fn rows(loaded: &Loaded) -> Vec<SettingRow> {
@@ -18,9 +17,8 @@ pub fn rows(loaded: &Loaded) -> Vec<SettingRow> {
     sections.dedup();
     let own = keys::KEYS.iter().filter(|key| key.elsewhere.is_none());
     let rows = own.flat_map(|key| {
-        let about = about::of(key.path);
-        let paths = if about.is_some() { paths(key, &sections) } else { Vec::new() };
-        paths.into_iter().filter_map(move |path| Some(row(key, path, about?, loaded)))
+        let paths = if key.about.is_some() { paths(key, &sections) } else { Vec::new() };
+        paths.into_iter().filter_map(move |path| Some(row(key, path, key.about?, loaded)))
     });
     rows.collect()
 }
@@ -69,7 +67,7 @@ fn row(key: &SettingKey, path: String, about: Phrase, loaded: &Loaded) -> Settin
         about: about.into(),
         is_own: matches!(layer, SettingsLayer::User(_)),
         origin: layer.label().into(),
-        timing: SettingTiming::of(&path).label().into(),
+        timing: keys::timing(&path).label().into(),
         key: path,
     }
 }

@@ -28,7 +28,6 @@ use avocet_gateway::access::{AccessRole, Admission};
 use avocet_gateway::access_file::{self, AccessAnswer, AccessGate};
 use avocet_gateway::chat::{OpenSession, SessionRequest};
 use avocet_gateway::discord::{Discord, DiscordConfig};
-use avocet_gateway::health::{self, HealthReports};
 use avocet_gateway::ledger::Ledger;
 use avocet_gateway::menu::{MenuNames, MenuOptions, MenuRows};
 use avocet_gateway::platform::{Cursor, Incoming, Platform, PlatformError};
@@ -46,6 +45,9 @@ use avocet_tools::temp::TempFolder;
 
 /// Options of the command line that set settings, for other folders.
 pub type GivenOptions = Vec<(&'static str, String)>;
+
+/// The health of each service.
+type HealthReports = Vec<(ChatPlatform, watch::Receiver<ServiceHealth>)>;
 
 /// Runs until a signal ends it, or until no service is left.
 pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) -> Exit {
@@ -111,9 +113,6 @@ async fn serve(
     }
     if services.is_empty() {
         return refused;
-    }
-    if let Some(port) = settings.health_port {
-        serve_health(Arc::clone(startup), port, reports.clone());
     }
     announce(startup, settings, &reports);
     tokio::spawn(write_status(Arc::clone(startup), reports));
@@ -182,17 +181,6 @@ fn warn_of_nobody(startup: &Startup, settings: &GatewaySettings, platform: ChatP
 
 fn report_end(startup: &Startup, name: &str, why: &str, exit: Exit) {
     startup.fail(&Notice::error(w::SERVICE_ENDED.with("name", name).with("why", why)), exit);
-}
-
-/// Answers probes as long as the program runs.
-fn serve_health(startup: Arc<Startup>, port: u16, reports: HealthReports) {
-    let served = health::serve(port, reports, startup.leaving.clone());
-    tokio::spawn(async move {
-        if let Err(error) = served.await {
-            let why = w::NO_PORT.with("port", port).with("why", error.to_string());
-            startup.fail(&Notice::warning(why), Exit::Failed);
-        }
-    });
 }
 
 /// One service with its ledger, and the folder of the files that come.
@@ -456,9 +444,9 @@ async fn write_status(startup: Arc<Startup>, mut reports: HealthReports) {
     let file = ledgers(&startup).join("status.json");
     let mut written = Value::Null;
     loop {
-        let state = |health: &ServiceHealth| json!({ "connected": health.connected, "bot": health.bot, "problem": health.problem });
         let all = reports.iter_mut().map(|(platform, health)| {
-            (platform.name().to_owned(), state(&health.borrow_and_update()))
+            let health = serde_json::to_value(&*health.borrow_and_update()).unwrap_or_default();
+            (platform.name().to_owned(), health)
         });
         let status = json!({ "pid": std::process::id(), "services": Value::Object(all.collect()) });
         if status != written {

@@ -23,8 +23,6 @@ pub struct GatewaySettings {
     /// The working folder of new chats; `None`: the one the gateway was started in.
     pub folder: Option<String>,
     pub bounds: GatewayBounds,
-    /// The port of `/healthz` on the loopback interface; `None`: not served.
-    pub health_port: Option<u16>,
     /// The settings that open commands of the terminal to chats, as far as they are true.
     pub open: Vec<&'static str>,
 }
@@ -107,9 +105,6 @@ impl GatewaySettings {
             menu_first: names(stack, "gateway.menu_first"),
             folder: stack.text("gateway.folder"),
             bounds: GatewayBounds::from_layers(stack),
-            health_port: u16::try_from(stack.count("gateway.health_port"))
-                .ok()
-                .filter(|port| *port > 0),
             open: KEYS
                 .iter()
                 .filter(|key| key.kind == TomlKind::Flag && stack.flag(key.path))

@@ -4,7 +4,6 @@
 //! The environment of the process is read here and nowhere else. Not here: the effect of a setting.
 //! `app` passes each part the values it needs.
 
-pub mod about;
 pub mod approvals;
 pub mod atomic_file;
 pub mod diagnostic;
@@ -25,6 +24,7 @@ pub mod project_instructions;
 pub mod project_kind;
 mod rule_samples;
 mod secret;
+pub mod setting_timing;
 pub mod settings;
 pub mod suggest;
 pub mod themes;

@@ -11,6 +11,7 @@ use super::diagnostic::{
     ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition, describe_item, describe_text,
 };
 use super::rule_samples;
+use super::setting_timing::SettingTiming;
 use super::suggest;
 use avocet_core::i18n::{self, LocalizedText, Phrase};
 
@@ -28,6 +29,26 @@ pub struct SettingKey {
     pub variables: &'static [&'static str],
     /// Set for a key that does not belong in a file: where it belongs.
     pub elsewhere: Option<Phrase>,
+    /// What it does, in a line; `None` in the file of an extension.
+    pub about: Option<Phrase>,
+    /// When a change counts.
+    pub timing: SettingTiming,
+}
+
+impl SettingKey {
+    /// A key of the file of an extension.
+    pub const fn of_extension(path: &'static str, kind: TomlKind) -> SettingKey {
+        SettingKey {
+            path,
+            kind,
+            built_in: "",
+            strictest: None,
+            variables: &[],
+            elsewhere: None,
+            about: None,
+            timing: SettingTiming::NextTurn,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,6 @@ use tokio::time::{sleep_until, timeout};
 use super::call::perform;
 use super::conversation::{
     ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, SuggestQuery,
-    UnfinishedReply,
 };
 use super::fetch::{FetchedFile, FileFetch};
 use super::files::{ReceivedFiles, mask_event};
@@ -132,7 +131,6 @@ enum ChatPhase {
 struct Recorded {
     session: String,
     question: Option<MessageId>,
-    shown: Vec<UnfinishedReply>,
 }
 
 /// How long a conversation that is being opened keeps others waiting: its folder may be on a disk
@@ -389,7 +387,7 @@ impl Chat {
         call.into_iter().chain(typing).chain(self.rests_at).min()
     }
 
-    /// Records the session, the open question and the messages of the reply.
+    /// Records the session and the open question.
     async fn record_changes(&mut self) {
         let at = self.parts.options.address.clone();
         let session = self.conversation.session_id();
@@ -406,15 +404,6 @@ impl Chat {
         if question != self.recorded.question {
             self.recorded.question.clone_from(&question);
             self.record(LedgerRecord::Question { at, message: question }).await;
-        }
-        let replies = self.conversation.unfinished_replies();
-        let known = std::mem::replace(&mut self.recorded.shown, replies.clone());
-        let new = replies.into_iter().filter(|reply| !known.contains(reply));
-        for UnfinishedReply { delivery, messages, reply, is_told } in new {
-            if !messages.is_empty() || is_told {
-                let reply = Some(reply);
-                self.record(LedgerRecord::Shown { delivery, messages, reply, is_told }).await;
-            }
         }
     }
 

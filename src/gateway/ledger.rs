@@ -33,17 +33,6 @@ pub enum LedgerRecord {
         #[serde(default)]
         text: String,
     },
-    /// The messages that show its reply.
-    Shown {
-        delivery: DeliveryId,
-        messages: Vec<MessageId>,
-        /// Which reply of the turn that is.
-        #[serde(default)]
-        reply: Option<usize>,
-        /// The chat knows that a restart interrupted it.
-        #[serde(default)]
-        is_told: bool,
-    },
     Done {
         delivery: DeliveryId,
     },
@@ -77,11 +66,6 @@ pub struct PendingDelivery {
     pub incoming: Incoming,
     /// The turn in the session, once that began.
     pub begun: Option<BegunTurn>,
-    pub messages: Vec<MessageId>,
-    /// Which reply of the turn they show.
-    pub reply: Option<usize>,
-    /// The chat knows that a restart interrupted it.
-    pub is_told: bool,
 }
 
 /// What is known of a chat.
@@ -137,14 +121,6 @@ impl LedgerState {
                     pending.begun = Some(BegunTurn { submit, text });
                 }
             }
-            LedgerRecord::Shown { delivery, messages, reply, is_told } => {
-                if let Some(pending) = self.find(&delivery) {
-                    if !messages.is_empty() {
-                        (pending.messages, pending.reply) = (messages, reply);
-                    }
-                    pending.is_told |= is_told;
-                }
-            }
             LedgerRecord::Done { delivery } => {
                 if let Some(place) = self.places.remove(&delivery) {
                     self.pending.remove(&place);
@@ -168,8 +144,7 @@ impl LedgerState {
         let place = self.next;
         self.next += 1;
         self.places.insert(incoming.id.clone(), place);
-        let (messages, reply) = (Vec::new(), None);
-        let pending = PendingDelivery { incoming, begun: None, messages, reply, is_told: false };
+        let pending = PendingDelivery { incoming, begun: None };
         self.pending.insert(place, pending);
     }
 
@@ -199,15 +174,11 @@ impl LedgerState {
                 }),
             );
         }
-        for PendingDelivery { incoming, begun, messages, reply, is_told } in self.pending.values() {
+        for PendingDelivery { incoming, begun } in self.pending.values() {
             let delivery = incoming.id.clone();
             out.push(LedgerRecord::Received { incoming: Box::new(incoming.clone()) });
             if let Some(BegunTurn { submit, text }) = begun.clone() {
-                out.push(LedgerRecord::Begun { delivery: delivery.clone(), submit, text });
-            }
-            if !messages.is_empty() || *is_told {
-                let (messages, reply, is_told) = (messages.clone(), *reply, *is_told);
-                out.push(LedgerRecord::Shown { delivery, messages, reply, is_told });
+                out.push(LedgerRecord::Begun { delivery, submit, text });
             }
         }
         out
@@ -243,7 +214,8 @@ impl Ledger {
             Err(error) => return Err(error),
         };
         let mut state = LedgerState::default();
-        // A line that was cut by a crash was not acted on.
+        // A line that was cut by a crash was not acted on, and one of an older version tells nothing
+        // that is needed.
         text.lines()
             .filter_map(|line| serde_json::from_str(line).ok())
             .for_each(|record| state.apply(record));

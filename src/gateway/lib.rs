@@ -15,7 +15,6 @@ pub mod conversation;
 pub mod discord;
 mod fetch;
 mod files;
-pub mod health;
 mod known_places;
 pub mod ledger;
 mod lenient;

@@ -20,8 +20,6 @@ pub struct ServiceHealth {
     pub problem: Option<String>,
     /// Conversations in memory.
     pub chats: usize,
-    /// Messages that came since the start.
-    pub received: u64,
 }
 
 /// What came, and the way to say that it is written down.

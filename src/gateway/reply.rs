@@ -4,9 +4,7 @@
 //! A model may write many thousand pieces a second. A piece is only kept; the text is split when a
 //! call can be made, and only from the last part that may still change.
 
-use std::collections::VecDeque;
-
-use super::platform::{MessageId, OutgoingFile};
+use super::platform::OutgoingFile;
 use super::split::Splitter;
 use super::timeline::{PostBody, PostKey, Timeline};
 use avocet_core::i18n::{Lang, chat as w};
@@ -22,12 +20,6 @@ pub struct LiveReply {
     text: String,
     splitter: Splitter,
     posts: Vec<PostKey>,
-    /// Messages that were sent before a restart, for the next posts.
-    earlier: VecDeque<MessageId>,
-    /// The number of its first message, if that is the same after a restart.
-    nonce: Option<u64>,
-    /// It was shown before a restart, as far as that came.
-    is_shown_again: bool,
     /// The parts that are full; the one after them grows.
     full: usize,
     /// Something came that the posts do not show.
@@ -37,27 +29,6 @@ pub struct LiveReply {
 }
 
 impl LiveReply {
-    /// Continues in messages that were sent before. Each shows what it did until it has a new text.
-    pub fn adopted(messages: Vec<MessageId>) -> LiveReply {
-        LiveReply { earlier: messages.into(), ..LiveReply::default() }
-    }
-
-    /// With this number for its first message; the others follow it.
-    #[must_use]
-    pub fn numbered(self, nonce: u64) -> LiveReply {
-        LiveReply { nonce: Some(nonce), ..self }
-    }
-
-    /// Messages that are not known may have been sent before a restart.
-    #[must_use]
-    pub fn again(self) -> LiveReply {
-        LiveReply { is_shown_again: true, ..self }
-    }
-
-    pub fn keys(&self) -> &[PostKey] {
-        &self.posts
-    }
-
     /// What came so far was discarded; the messages are used again.
     pub fn restart(&mut self) {
         self.is_stale = true;
@@ -114,17 +85,11 @@ impl LiveReply {
         if let Some(key) = self.posts.get(self.full) {
             return timeline.update(*key, body);
         }
-        let part = self.posts.len() as u64;
-        let nonce = self.nonce.map(|first| first.wrapping_add(part));
-        self.posts.push(match (self.earlier.pop_front(), nonce) {
-            (Some(message), _) => timeline.take_over(message, body),
-            (None, Some(nonce)) => timeline.open_part(body, nonce, self.is_shown_again),
-            (None, None) => timeline.open(body),
-        });
+        self.posts.push(timeline.open(body));
     }
 
     /// The reply is complete: `text` replaces what came in parts.
-    pub fn finish(mut self, text: &str, lang: Lang, timeline: &mut Timeline) -> Vec<PostKey> {
+    pub fn finish(mut self, text: &str, lang: Lang, timeline: &mut Timeline) {
         self.clear();
         text.clone_into(&mut self.text);
         self.is_behind = true;
@@ -137,11 +102,11 @@ impl LiveReply {
                 caption: w::ANSWER_ATTACHED.text(lang).to_owned(),
             }));
         }
-        self.settle(timeline)
+        self.settle(timeline);
     }
 
     /// Nothing more comes. Messages of a longer text that was discarded are not needed.
-    pub fn settle(mut self, timeline: &mut Timeline) -> Vec<PostKey> {
+    pub fn settle(mut self, timeline: &mut Timeline) {
         self.show(timeline);
         let grows = self.full < MOST_PARTS && self.splitter.last(&self.text).is_some();
         let used = self.full + usize::from(grows);
@@ -150,14 +115,7 @@ impl LiveReply {
             timeline.withdraw(key);
             timeline.settle(key);
         }
-        if used > 0 {
-            // They belong to a text that was replaced.
-            for message in self.earlier {
-                timeline.adopt(message, PostBody::Plain("…".to_owned()));
-            }
-        }
         self.posts.iter().for_each(|key| timeline.settle(*key));
-        self.posts
     }
 }
 

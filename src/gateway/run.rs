@@ -88,7 +88,7 @@ pub struct ServiceParts {
     pub bounds: ServiceBounds,
     /// Where files that come are kept while the program runs.
     pub files: PathBuf,
-    /// What `/healthz` and `status` show.
+    /// What `gateway status` shows.
     pub health: watch::Sender<ServiceHealth>,
     pub leaving: CancellationToken,
 }
@@ -242,7 +242,6 @@ impl Service {
         if !records.is_empty() {
             ledger.append(records, true).map_err(disk)?;
         }
-        self.parts.health.send_modify(|health| health.received += new.len() as u64);
         Ok(new)
     }
 
@@ -410,9 +409,6 @@ impl Service {
                 delivery: one.incoming.id.clone(),
                 turn: one.begun.clone()?,
                 by: one.incoming.sender.id.clone(),
-                messages: one.messages.clone(),
-                reply: one.reply,
-                is_told: one.is_told,
             })
         };
         pending.filter_map(begun).collect()

@@ -163,16 +163,6 @@ impl Timeline {
         self.push(body, None, false)
     }
 
-    /// The same for a part of a reply, whose message has this number also after a restart; it may
-    /// have been sent by then.
-    pub fn open_part(&mut self, body: PostBody, nonce: u64, may_exist: bool) -> PostKey {
-        let key = self.push(body, None, false);
-        if let Some(post) = self.find(key) {
-            (post.new.nonce, post.new.tries) = (nonce, u32::from(may_exist));
-        }
-        key
-    }
-
     /// Adds a post that stays as it is.
     pub fn post(&mut self, body: PostBody) -> PostKey {
         self.push(body, None, true)
@@ -181,11 +171,6 @@ impl Timeline {
     /// Takes a message over that was sent earlier, to change it.
     pub fn adopt(&mut self, message: MessageId, body: PostBody) -> PostKey {
         self.push(body, Some(message), true)
-    }
-
-    /// The same for one that may change again.
-    pub fn take_over(&mut self, message: MessageId, body: PostBody) -> PostKey {
-        self.push(body, Some(message), false)
     }
 
     fn push(&mut self, body: PostBody, message: Option<MessageId>, settled: bool) -> PostKey {

@@ -1,7 +1,6 @@
 //! Settings that count at once: `/config`, and files that changed since they were read.
 
 use super::Wanted;
-use super::setting_timing::SettingTiming;
 use super::settings::{LiveModels, LiveSettings, LiveTools};
 use super::state::Session;
 use super::turn_update::UnreadSettings;
@@ -177,7 +176,7 @@ impl Session {
         let other = self.settings.as_ref().and_then(|settings| settings.overridden_by(key));
         match other {
             Some(origin) => Some(words::CONFIG_OVERRIDDEN.with("origin", origin)),
-            None => SettingTiming::of(key).hint().map(LocalizedText::from),
+            None => avocet_config::keys::timing(key).hint().map(LocalizedText::from),
         }
     }
 }

@@ -63,7 +63,6 @@ pub mod script_host;
 pub mod script_places;
 mod script_tool;
 pub mod script_turn;
-pub mod setting_timing;
 pub mod settings;
 mod settings_takeover;
 mod shell_turn;

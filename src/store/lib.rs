@@ -215,8 +215,8 @@ pub enum SavingError {
     Recovered { aside: PathBuf, sessions: usize, events: usize, removed: usize },
     /// The file was removed while it was open, and all of it was written there again.
     PutBack { file: PathBuf },
-    /// Another file replaced it, and the session was written there again.
-    Replaced { file: PathBuf },
+    /// Another file replaced it: where what was saved until then is now, if anything was.
+    Replaced { file: PathBuf, aside: Option<PathBuf> },
 }
 
 impl Localize for SavingError {
@@ -234,7 +234,10 @@ impl Localize for SavingError {
             SavingError::PutBack { file } => {
                 words::PUT_BACK.with("file", file.display().to_string())
             }
-            SavingError::Replaced { file } => {
+            SavingError::Replaced { file, aside: Some(aside) } => words::REPLACED_ASIDE
+                .with("file", file.display().to_string())
+                .with("aside", aside.display().to_string()),
+            SavingError::Replaced { file, aside: None } => {
                 words::REPLACED.with("file", file.display().to_string())
             }
         }
@@ -297,31 +300,6 @@ impl StoreError {
             StoreError::Sql(error) => {
                 matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
             }
-            _ => false,
-        }
-    }
-
-    /// True if another try may succeed: nothing is wrong with the data.
-    fn may_pass(&self) -> bool {
-        use rusqlite::ErrorCode::{
-            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
-            SystemIoFailure,
-        };
-        match self {
-            StoreError::OfFile { error, .. } => error.may_pass(),
-            StoreError::Io(_) => true,
-            StoreError::Sql(error) => matches!(
-                error.sqlite_error_code(),
-                Some(
-                    CannotOpen
-                        | DatabaseBusy
-                        | DatabaseLocked
-                        | DiskFull
-                        | PermissionDenied
-                        | ReadOnly
-                        | SystemIoFailure
-                )
-            ),
             _ => false,
         }
     }

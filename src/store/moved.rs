@@ -1,68 +1,14 @@
 //! Detects another file in the place of the open one: restored, synchronised or copied over it
-//! while the program runs. This is noticed before anything is written; the session is copied into
-//! the new file, and everything else in that file stays as it is.
+//! while the program runs. This is noticed before anything is written. All that is still readable of
+//! the open one is written into a file beside it, and its sessions go on in the new file, where
+//! everything else stays as it is.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::path::PathBuf;
 
 use super::file_watch::{self, FileWatch, PathState, file_identity};
-use super::write::remove_from_index;
-use super::{Database, SavingError, StoreError, open_private_file, recover, with_suffix};
-
-/// A session copied out of a file, and where the copy is. Locked while a program works with it: what
-/// a program leaves when it ends, the next one takes over.
-#[derive(Debug)]
-pub struct ExportedSession {
-    file: PathBuf,
-    pub(super) id: String,
-    _lock: File,
-}
-
-impl ExportedSession {
-    /// The session that a program has left in this copy; `None` while that program runs, and if it
-    /// is not a whole one, which is removed: the file that it is from was still there.
-    fn left_in(copy: &Path) -> Option<ExportedSession> {
-        let lock = File::open(copy).ok()?;
-        lock.try_lock().ok()?;
-        let id = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .and_then(|db| db.query_row("SELECT id FROM sessions", [], |row| row.get(0)));
-        match id {
-            Ok(id) => Some(ExportedSession { file: copy.to_owned(), id, _lock: lock }),
-            Err(error) => {
-                tracing::warn!(%error, "a copy of a session cannot be read");
-                // It may be the only one: what is wrong for a moment removes nothing.
-                if !StoreError::from(error).may_pass() {
-                    recover::remove_database(copy);
-                }
-                None
-            }
-        }
-    }
-
-    /// Removes the copy.
-    pub fn remove(self) {
-        recover::remove_database(&self.file);
-    }
-}
-
-/// The copies of sessions beside a file.
-fn copies_of(file: &Path) -> Vec<PathBuf> {
-    let beginning = with_suffix(file, CARRIED);
-    let beginning = beginning.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
-    let is_copy = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let number = name.strip_prefix(&beginning);
-        number.is_some_and(|number| number.chars().all(|c| c.is_ascii_hexdigit()))
-    };
-    entries.into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_copy).collect()
-}
-
-/// Comes before the number of a copy.
-const CARRIED: &str = ".carried-";
+use super::{Database, StoreError, connection::connect, open_private_file, recover, with_suffix};
 
 impl Database {
     /// Watches the file at its path from now on.
@@ -83,31 +29,22 @@ impl Database {
         }
     }
 
-    /// Copies a session out of a file that was replaced; `None` if it is not there.
+    /// Writes all that is readable of a file that was replaced into a file beside it. Returns its
+    /// name; `None` if nothing is readable.
     ///
     /// # Errors
-    /// When there is no room for the copy next to the file.
-    pub fn export_session(&self, key: i64) -> Result<Option<ExportedSession>, StoreError> {
+    /// When there is no room for it.
+    pub fn put_aside(&self) -> Result<Option<PathBuf>, StoreError> {
         let Some(file) = &self.file else { return Ok(None) };
-        // Another process may do the same with its sessions at this moment.
-        let to = with_suffix(file, &format!("{CARRIED}{:016x}", fastrand::u64(..)));
-        let lock = open_private_file(&to)?;
-        let copied = lock.lock().map_err(StoreError::from).and_then(|()| self.copy_to(&to, key));
-        match copied {
-            Ok(Some(id)) => Ok(Some(ExportedSession { file: to, id, _lock: lock })),
-            other => {
-                recover::remove_database(&to);
-                other.map(|_| None)
-            }
+        let aside = with_suffix(file, &format!(".replaced-{:016x}", fastrand::u64(..)));
+        // Only its owner may read it, also while it grows.
+        open_private_file(&aside)?;
+        let copied =
+            connect(&aside).and_then(|mut copy| recover::copy_all_tables(&self.db, &mut copy));
+        if !copied.as_ref().is_ok_and(|found| found.sessions > 0) {
+            recover::remove_database(&aside);
         }
-    }
-
-    fn copy_to(&self, file: &Path, key: i64) -> Result<Option<String>, StoreError> {
-        let mut carry = Connection::open(file)?;
-        carry.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
-        super::schema::migrate(&mut carry, super::schema::MIGRATIONS)?;
-        recover::copy_session(&self.db, &carry, key)?;
-        Ok(carry.query_row("SELECT id FROM sessions", [], |row| row.get(0)).optional()?)
+        Ok((copied?.sessions > 0).then_some(aside))
     }
 
     /// The file is about to be closed, and another one has its place.
@@ -132,87 +69,5 @@ impl Database {
             }
         }
         Ok(())
-    }
-
-    /// Copies the session into this file, in place of an older state of it.
-    ///
-    /// # Errors
-    /// When it cannot be read or written.
-    pub fn import_session(&mut self, carried: &ExportedSession) -> Result<(), StoreError> {
-        if !carried.file.exists() {
-            return Err(StoreError::NothingThere);
-        }
-        self.db.execute("ATTACH ?1 AS carried", [carried.file.to_string_lossy()])?;
-        let done = self.import_attached(&carried.id);
-        self.db.execute_batch("DETACH carried")?;
-        done.map(|_| ())
-    }
-
-    /// Takes over the sessions that programs copied out of earlier files, and that were in no file
-    /// when they ended.
-    pub fn import_left_sessions(&mut self) {
-        let copies = self.file.as_deref().map(copies_of).unwrap_or_default();
-        for copy in copies {
-            let Some(session) = ExportedSession::left_in(&copy) else { continue };
-            // One that is here has been continued here: both stay.
-            if self.find(&session.id).is_ok() {
-                continue;
-            }
-            match self.import_session(&session) {
-                Ok(()) => session.remove(),
-                Err(error) => tracing::warn!(%error, "a copy of a session is left where it is"),
-            }
-        }
-    }
-
-    fn import_attached(&mut self, id: &str) -> Result<i64, StoreError> {
-        let change = self.write_transaction()?;
-        let here: Option<(i64, i64)> = change
-            .query_row(
-                "SELECT key, (SELECT count(*) FROM main.events WHERE session = key)
-                 FROM main.sessions WHERE id = ?1",
-                [id],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        let ours: i64 =
-            change.query_row("SELECT count(*) FROM carried.events", [], |row| row.get(0))?;
-        if let Some((key, events)) = here {
-            if events > ours {
-                return Ok(key);
-            }
-            remove_from_index(&change, key)?;
-            change.execute("DELETE FROM main.sessions WHERE key = ?1", [key])?;
-        }
-        change.execute(
-            "INSERT INTO main.sessions(id, folder, title, named, created, updated, touched, parent,
-                 branch, bot, next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost,
-                 model)
-             SELECT id, folder, title, named, created, updated,
-                 (SELECT coalesce(max(touched), 0) + 1 FROM main.sessions), parent, NULL, bot,
-                 next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost,
-                 model FROM carried.sessions",
-            [],
-        )?;
-        let key = change.last_insert_rowid();
-        let behind: i64 =
-            change
-                .query_row("SELECT coalesce(max(id), 0) FROM main.events", [], |row| row.get(0))?;
-        for sql in [
-            "INSERT INTO main.events(id, session, at, kind, turn, body, undone)
-             SELECT id + ?2, ?1, at, kind, turn, body, undone + ?2 FROM carried.events ORDER BY id",
-            "INSERT INTO main.history(session, turn, whole, body, undone)
-             SELECT ?1, turn, whole, body, undone + ?2 FROM carried.history ORDER BY id",
-        ] {
-            change.execute(sql, params![key, behind])?;
-        }
-        recover::index_events(&change, behind)?;
-        change.commit()?;
-        Ok(key)
-    }
-
-    /// The report about a file that replaced another.
-    pub fn replaced_report(&self) -> Option<SavingError> {
-        self.file.clone().map(|file| SavingError::Replaced { file })
     }
 }

@@ -77,47 +77,31 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-fn copy_all_tables(old: &Connection, into: &mut Connection) -> Result<RecoveredRows, StoreError> {
+/// Copies the readable data of an open file into a new and empty one.
+pub fn copy_all_tables(
+    old: &Connection,
+    into: &mut Connection,
+) -> Result<RecoveredRows, StoreError> {
     let change = into.transaction()?;
-    let mut found =
-        RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS, None)?, events: 0 };
+    let mut found = RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS)?, events: 0 };
     add_orphan_sessions(old, &change, &mut found)?;
-    found.events = copy_rows(old, &change, &EVENTS, None)?;
-    copy_rows(old, &change, &HISTORY, None)?;
-    copy_rows(old, &change, &PAIRS, None)?;
-    index_events(&change, 0)?;
+    found.events = copy_rows(old, &change, &EVENTS)?;
+    copy_rows(old, &change, &HISTORY)?;
+    copy_rows(old, &change, &PAIRS)?;
+    index_events(&change)?;
     change.commit()?;
     Ok(found)
 }
 
-/// Copies one session with all of its readable data.
-///
-/// # Errors
-/// When the new file cannot be written.
-pub fn copy_session(old: &Connection, new: &Connection, key: i64) -> Result<(), StoreError> {
-    new.execute_batch("BEGIN")?;
-    copy_rows(old, new, &SESSIONS, Some(("key", key)))?;
-    for table in [&EVENTS, &HISTORY] {
-        copy_rows(old, new, table, Some(("session", key)))?;
-    }
-    new.execute_batch("COMMIT")?;
-    Ok(())
-}
-
 /// Copies the readable rows; rows that fit nowhere are left out.
-fn copy_rows(
-    old: &Connection,
-    new: &Connection,
-    table: &Table,
-    only: Option<(&str, i64)>,
-) -> Result<usize, StoreError> {
+fn copy_rows(old: &Connection, new: &Connection, table: &Table) -> Result<usize, StoreError> {
     let count = table.columns.split(',').count();
     let marks = vec!["?"; count].join(", ");
     let Table { name, columns } = table;
     let mut add =
         new.prepare(&format!("INSERT OR IGNORE INTO {name}({columns}) VALUES ({marks})"))?;
     let mut copied = 0;
-    for_each_row(old, table, only, |values| {
+    for_each_row(old, table, |values| {
         // A damaged row may violate a constraint of the table.
         copied += add.execute(params_from_iter(values)).unwrap_or(0);
     });
@@ -142,26 +126,17 @@ fn known_columns(old: &Connection, table: &str, columns: &str) -> String {
     columns.split(',').map(str::trim).map(or_nothing).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads a table by its row numbers and skips what cannot be read; with `only`, reads the rows with
-/// this number in this column.
-fn for_each_row(
-    old: &Connection,
-    table: &Table,
-    only: Option<(&str, i64)>,
-    mut take: impl FnMut(Vec<Value>),
-) {
+/// Reads a table by its row numbers and skips what cannot be read.
+fn for_each_row(old: &Connection, table: &Table, mut take: impl FnMut(Vec<Value>)) {
     let Table { name, columns } = table;
     let count = columns.split(',').count();
     let first = columns.split(',').next().unwrap_or_default();
-    let (wanted, is) =
-        only.map_or((String::new(), 0), |(column, is)| (format!("AND {column} = ?2"), is));
     let columns = known_columns(old, name, columns);
-    let sql = format!("SELECT {columns} FROM {name} WHERE {first} > ?1 {wanted} ORDER BY {first}");
+    let sql = format!("SELECT {columns} FROM {name} WHERE {first} > ?1 ORDER BY {first}");
     let (mut after, mut failed) = (i64::MIN, 0_i64);
     while failed < SINGLE + 63 {
         let Ok(mut read) = old.prepare(&sql) else { return };
-        let asked: &[i64] = if only.is_some() { &[after, is] } else { &[after] };
-        let Ok(mut rows) = read.query(params_from_iter(asked)) else { return };
+        let Ok(mut rows) = read.query([after]) else { return };
         loop {
             match rows.next() {
                 Ok(Some(row)) => {
@@ -200,7 +175,7 @@ fn add_orphan_sessions(
     found: &mut RecoveredRows,
 ) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
-    for_each_row(old, &EVENTS, None, |values| {
+    for_each_row(old, &EVENTS, |values| {
         if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =
             (values.get(1), values.get(2))
             && keys.last().is_none_or(|(last, _)| last != key)
@@ -219,10 +194,10 @@ fn add_orphan_sessions(
     Ok(())
 }
 
-/// Adds the words of the events after this one to the search index.
-pub fn index_events(new: &Connection, after: i64) -> Result<(), StoreError> {
-    let mut read = new.prepare("SELECT id, body FROM main.events WHERE id > ?1 ORDER BY id")?;
-    let mut rows = read.query([after])?;
+/// Adds the words of the events to the search index.
+fn index_events(new: &Connection) -> Result<(), StoreError> {
+    let mut read = new.prepare("SELECT id, body FROM events ORDER BY id")?;
+    let mut rows = read.query([])?;
     while let Some(row) = rows.next()? {
         let said = row.get_ref(1)?.as_str().map(searchable_text_in).unwrap_or_default();
         index_text(new, row.get(0)?, &said)?;

@@ -3,7 +3,6 @@
 //! Hundreds of conversations would else each read the tables and compile every statement. When the
 //! file is removed, replaced or damaged while it is open, all of them go on in the next one.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,10 +11,8 @@ use std::time::{Duration, Instant};
 use super::busy::HURRY;
 use super::connection::PATIENCE;
 use super::file_watch::PathState;
-use super::moved::ExportedSession;
 use super::thread::WriterThread;
 use super::{Database, SavingError, StoreError, StorePlace};
-use avocet_core::i18n::{Localize, LocalizedText};
 
 /// After a session has waited in vain for another program, the others do not wait as well.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -78,16 +75,10 @@ pub(super) struct OpenDatabase {
     pub restored: u64,
     /// What happened when the file took the place of another.
     pub report: Option<SavingError>,
-    /// The sessions that are written here, by their ids.
-    keys: BTreeMap<String, i64>,
     /// The sessions that have it open.
     users: usize,
-    /// Copied out of a file that was replaced. They are kept until all of them are in another.
-    exported: Option<Vec<ExportedSession>>,
-    /// The sessions that could not be copied into this file, and why.
-    pub lost: BTreeMap<String, LocalizedText>,
-    /// The report for when the removed file is open again.
-    put_back: Option<SavingError>,
+    /// What happened to the file before, for when the next one is open.
+    change: Option<SavingError>,
     /// When the data was last on the disk itself.
     pub synced: Option<Instant>,
     /// When a session last waited in vain, and which.
@@ -104,53 +95,19 @@ impl OpenDatabase {
     /// Opens the file, or the one that is there now. True if it was not open.
     pub fn open(&mut self, store: &StorePlace, patience: Duration) -> Result<bool, StoreError> {
         match self.disk.as_mut().map(Database::path_state) {
-            Some(PathState::Same) => {
-                // The file came back before all of them were copied.
-                let copies = self.exported.take();
-                copies.into_iter().flatten().for_each(ExportedSession::remove);
-                return Ok(false);
-            }
+            Some(PathState::Same) => return Ok(false),
             Some(PathState::Gone) if self.restore_removed_file(store)? => {}
-            Some(PathState::Gone | PathState::Replaced) => self.export_sessions()?,
+            Some(PathState::Gone | PathState::Replaced) => self.leave_replaced_file()?,
             None => {}
         }
-        let (mut disk, mut report) = Database::open_with_timeout(store, patience)?;
+        let (mut disk, report) = Database::open_with_timeout(store, patience)?;
         disk.watch();
-        let mut lost = BTreeMap::new();
-        if self.exported.is_some() {
-            lost = self.import_sessions(&mut disk)?;
-            report = disk.replaced_report();
-        } else if self.put_back.is_some() {
-            report = report.or(self.put_back.take());
+        let change = self.change.take();
+        if matches!(change, Some(SavingError::PutBack { .. })) {
             self.restored = self.file + 1;
-        } else if self.file == 0 {
-            disk.import_left_sessions();
         }
-        self.begin(disk, report);
-        self.lost = lost;
+        self.begin(disk, change.or(report));
         Ok(true)
-    }
-
-    /// Copies the exported sessions into another file. One that cannot be copied keeps none of the
-    /// others out, and its copy stays.
-    fn import_sessions(
-        &mut self,
-        disk: &mut Database,
-    ) -> Result<BTreeMap<String, LocalizedText>, StoreError> {
-        let mut lost = BTreeMap::new();
-        for session in self.exported.iter().flatten() {
-            match disk.import_session(session) {
-                Ok(()) => {}
-                Err(error) if error.may_pass() => return Err(error),
-                Err(error) => {
-                    tracing::warn!(%error, id = session.id, "a session was not copied");
-                    lost.insert(session.id.clone(), error.localized());
-                }
-            }
-        }
-        let copies = self.exported.take().into_iter().flatten();
-        copies.filter(|copy| !lost.contains_key(&copy.id)).for_each(ExportedSession::remove);
-        Ok(lost)
     }
 
     /// Sets a damaged file aside. The sessions continue with their own ids.
@@ -162,16 +119,7 @@ impl OpenDatabase {
         Ok(())
     }
 
-    /// The sessions have other keys in it, also those that do nothing now.
     fn begin(&mut self, disk: Database, report: Option<SavingError>) {
-        let ids = std::mem::take(&mut self.keys).into_keys();
-        self.keys = ids
-            .filter_map(|id| {
-                let key = disk.find(&id).ok()?.key;
-                Some((id, key))
-            })
-            .collect();
-        self.lost.clear();
         self.disk = Some(disk);
         self.file += 1;
         self.report = report;
@@ -182,20 +130,19 @@ impl OpenDatabase {
     fn restore_removed_file(&mut self, store: &StorePlace) -> Result<bool, StoreError> {
         let Some(disk) = &self.disk else { return Ok(true) };
         let Some(report) = disk.restore_removed(store)? else { return Ok(false) };
-        self.put_back = Some(report);
+        self.change = Some(report);
         self.disk = None;
         Ok(true)
     }
 
-    /// Another file replaced it: the sessions continue in that one.
-    fn export_sessions(&mut self) -> Result<(), StoreError> {
+    /// Another file replaced it: the sessions go on in that one, and what they wrote is beside it.
+    fn leave_replaced_file(&mut self) -> Result<(), StoreError> {
         let Some(disk) = &self.disk else { return Ok(()) };
-        let exported = self.exported.get_or_insert_default();
-        for (id, key) in &self.keys {
-            // After an error, only the others are left to copy.
-            if !exported.iter().any(|copy| copy.id == *id) {
-                exported.extend(disk.export_session(*key)?);
-            }
+        if self.change.is_none()
+            && let Some(file) = &disk.file
+        {
+            let aside = disk.put_aside()?;
+            self.change = Some(SavingError::Replaced { file: file.clone(), aside });
         }
         disk.leave_replaced()?;
         self.disk = None;
@@ -207,32 +154,19 @@ impl OpenDatabase {
         self.users += 1;
     }
 
-    /// A session is done with the file; the last one closes it. If another file has its place by
-    /// now, all of them go there first; what cannot stays beside it for the next program.
-    pub fn leave(&mut self, store: &StorePlace, remembered: Option<&str>) {
-        if self.disk.as_mut().map(Database::path_state) == Some(PathState::Replaced)
-            && let Err(error) = self.open(store, HURRY)
-        {
-            tracing::warn!(%error, "sessions stay beside the file that replaced theirs");
-        }
-        remembered.into_iter().for_each(|id| self.forget(id));
+    /// A session is done with the file; the last one closes it.
+    pub fn leave(&mut self) {
         self.users = self.users.saturating_sub(1);
         if self.users == 0
-            && let Some(disk) = self.disk.take()
+            && let Some(mut disk) = self.disk.take()
         {
+            if disk.path_state() == PathState::Replaced
+                && let Err(error) = disk.put_aside()
+            {
+                tracing::warn!(%error, "sessions of a file that was replaced are lost");
+            }
             disk.close();
         }
-    }
-
-    /// The session is carried along into the next file.
-    pub fn remember(&mut self, id: &str, key: i64) {
-        if self.keys.get(id) != Some(&key) {
-            self.keys.insert(id.to_owned(), key);
-        }
-    }
-
-    pub fn forget(&mut self, id: &str) {
-        self.keys.remove(id);
     }
 
     /// Puts the data written until `last` on the disk itself, unless that was done since, for another

@@ -76,8 +76,6 @@ pub struct StoreWriter {
     known_file: u64,
     /// It counts among those that have the file open.
     has_joined: bool,
-    /// The session that goes along into another file, as the file knows it.
-    remembered: Option<String>,
     /// When something important was last written that may not be on the disk itself.
     unsynced: Option<Instant>,
     header: SessionHeader,
@@ -134,7 +132,6 @@ impl StoreWriter {
             file,
             known_file: 0,
             has_joined: false,
-            remembered: None,
             unsynced: None,
             header,
             key: None,
@@ -397,29 +394,12 @@ impl StoreWriter {
         }
         let Some(disk) = &mut file.disk else { return Err(StoreError::NothingThere) };
         set_patience(&mut disk.db, patience, &self.closing)?;
-        let done = work(self, disk);
-        self.remember_in(file);
-        done
-    }
-
-    /// Another writer may have a session that this one only reads.
-    fn remember_in(&mut self, file: &mut OpenDatabase) {
-        let key = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly));
-        let id = key.map(|_| self.header.id.clone());
-        if self.remembered != id {
-            self.remembered.iter().for_each(|old| file.forget(old));
-        }
-        if let (Some(id), Some(key)) = (&id, key) {
-            file.remember(id, key);
-        }
-        self.remembered = id;
+        work(self, disk)
     }
 
     /// What is written from now on is of this session.
     fn become_session(&mut self, header: SessionHeader, key: Option<i64>) {
-        let file = self.file.clone();
         (self.header, self.key) = (header, key);
-        self.remember_in(&mut file.lock());
     }
 
     /// The session has other numbers in another file. Each session of the earlier one reports what
@@ -436,10 +416,8 @@ impl StoreWriter {
                 self.write_lock = WriteLock::Writable(None);
             }
         }
-        match file.lost.get(&self.header.id) {
-            Some(why) => self.report(SavingError::NotSaved(why.clone())),
-            None if reports => file.report.iter().for_each(|report| self.report(report.clone())),
-            None => {}
+        if reports {
+            file.report.iter().for_each(|report| self.report(report.clone()));
         }
         self.known_file = file.file;
         Ok(())
@@ -447,7 +425,7 @@ impl StoreWriter {
 
     fn leave(&mut self) {
         if std::mem::take(&mut self.has_joined) {
-            self.file.lock().leave(&self.store, self.remembered.take().as_deref());
+            self.file.lock().leave();
         }
     }
 

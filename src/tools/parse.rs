@@ -1,5 +1,6 @@
-//! Reads facts out of a command's output, so that the model gets a short list instead of a
-//! long text.
+//! Reads facts out of a command's output: a short list beside a text that may be long and cut.
+//! Only what a list says better than the text has a row; a file list of `ls` or the shape of a JSON
+//! value would be the same text twice.
 //!
 //! Pure. `RECOGNISERS` maps each program to the readers of its output; the first reader
 //! that answers wins, and one that is not sure answers `None`. Nothing here judges success:
@@ -14,7 +15,6 @@ mod files;
 mod git;
 mod items;
 mod javascript;
-mod json_shape;
 mod search;
 
 pub use command::{SimpleCommand, shell_line, split_simple_command};
@@ -23,7 +23,7 @@ pub use items::FinishedCommand;
 use command::{strip_escapes, unwrap_command};
 use items::Items;
 
-/// One kind of output. No programs: any.
+/// One kind of output.
 struct Recogniser {
     kind: &'static str,
     programs: &'static [&'static str],
@@ -32,34 +32,27 @@ struct Recogniser {
 
 #[rustfmt::skip]
 const RECOGNISERS: &[Recogniser] = &[
-    Recogniser { kind: "file_list",      programs: &["ls", "dir", "vdir", "eza", "exa"],  read: files::ls },
-    Recogniser { kind: "file_list",      programs: &["find", "fd", "fdfind"],             read: files::find },
-    Recogniser { kind: "file_list",      programs: &["tree"],                             read: files::tree },
-    Recogniser { kind: "file_list",      programs: &["rg", "grep", "egrep", "fgrep", "ag"], read: files::matching_files },
+    Recogniser { kind: "file_list",      programs: SEARCHES,                              read: files::matching_files },
     Recogniser { kind: "file_list",      programs: &["git"],                              read: files::git_files },
-    Recogniser { kind: "search_matches", programs: &["rg", "grep", "egrep", "fgrep", "ag", "git"], read: search::read },
+    Recogniser { kind: "search_matches", programs: SEARCHES,                              read: search::read },
+    Recogniser { kind: "search_matches", programs: &["git"],                              read: search::read },
     Recogniser { kind: "git_status",     programs: &["git"],                              read: git::status },
     Recogniser { kind: "git_diff_stat",  programs: &["git"],                              read: git::diff_stat },
     Recogniser { kind: "git_log",        programs: &["git"],                              read: git::log },
     Recogniser { kind: "test_summary",   programs: &["cargo", "cargo-nextest"],           read: checks::cargo },
     Recogniser { kind: "test_summary",   programs: &["pytest", "py.test"],                read: checks::pytest },
-    Recogniser { kind: "test_summary",   programs: &["go", "gotestsum"],                  read: checks::go },
-    Recogniser { kind: "test_summary",   programs: &["unittest", "python"],               read: checks::unittest },
-    Recogniser { kind: "test_summary",   programs: &["rspec"],                            read: checks::rspec },
     Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: javascript::read },
     Recogniser { kind: "diagnostics",    programs: &["cargo", "rustc", "clippy-driver"],  read: diagnostics::rust },
     Recogniser { kind: "diagnostics",    programs: &["tsc", "vue-tsc", "npm", "pnpm", "yarn", "bun"], read: diagnostics::typescript },
-    Recogniser { kind: "diagnostics",    programs: &["eslint", "npm", "pnpm", "yarn", "bun"], read: diagnostics::eslint },
-    Recogniser { kind: "diagnostics",    programs: &["ruff"],                             read: diagnostics::ruff },
-    Recogniser { kind: "diagnostics",    programs: &["pytest", "py.test", "python"],      read: diagnostics::python },
-    Recogniser { kind: "diagnostics",    programs: &["go", "gofmt", "staticcheck", "golangci-lint"], read: diagnostics::go },
+    Recogniser { kind: "diagnostics",    programs: &["go"],                               read: diagnostics::go },
     Recogniser { kind: "diagnostics",    programs: COMPILERS,                             read: diagnostics::compiler },
-    Recogniser { kind: "json",           programs: &[],                                   read: json_shape::read },
 ];
 
+/// Programs that search files for a pattern.
+const SEARCHES: &[&str] = &["rg", "grep", "egrep", "fgrep", "ag"];
+
 /// Commands that run JavaScript tests, directly or by a script's name.
-const SCRIPTS: &[&str] =
-    &["jest", "vitest", "node", "mocha", "npm", "pnpm", "yarn", "bun", "deno", "make"];
+const SCRIPTS: &[&str] = &["jest", "vitest", "npm", "pnpm", "yarn", "bun", "make"];
 
 /// Programs that write `file:line:column: severity: message`.
 const COMPILERS: &[&str] =
@@ -72,7 +65,7 @@ pub fn parse(run: &FinishedCommand<'_>) -> Option<ParsedOutput> {
     let run = FinishedCommand { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
     RECOGNISERS
         .iter()
-        .filter(|row| row.programs.is_empty() || row.programs.contains(&program.as_str()))
+        .filter(|row| row.programs.contains(&program.as_str()))
         .find_map(|row| (row.read)(&run).map(|items| items.into_parsed(row.kind)))
 }
 

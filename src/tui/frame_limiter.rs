@@ -1,5 +1,7 @@
 //! Limits frames: at most sixty per second, at once for what the user does or waits for, with a
-//! delay for streamed text. Pure: the driver supplies the time.
+//! delay for what only moves or fills in. Pure: the driver supplies the time.
+//!
+//! Not here: how often streamed text comes. The session gathers it, so that what comes is shown.
 //!
 //! It is a token bucket: a key is shown at once even between two frames of a stream, and a burst of
 //! keys still stays within the limit. The last token is reserved for the first word of a reply, so
@@ -15,7 +17,7 @@ pub const FRAME: Millis = 16;
 const COST: Millis = 18;
 /// The size of the bucket: frames that may follow each other at once.
 const PURSE: Millis = 4 * COST;
-/// The interval between frames of streamed text.
+/// The interval between frames of what may wait.
 const LEISURE: Millis = 34;
 
 /// The urgency of a change.
@@ -85,25 +87,11 @@ impl FrameLimiter {
     fn session(&mut self, event: &Event) -> Urgency {
         self.is_awaiting_delta |= matches!(event, Event::ReplyStarted);
         let text = matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. });
-        // The user waits for the first word of a reply; the rest may be delayed.
+        // The user waits for the first word of a reply more than for anything else.
         if text && std::mem::take(&mut self.is_awaiting_delta) {
             return Urgency::FirstDelta;
         }
-        let flows = matches!(
-            event,
-            Event::TurnStarted { .. }
-                | Event::ReplyStarted
-                | Event::StepStarted { .. }
-                | Event::StepOutput { .. }
-                | Event::StepFinished(_)
-                | Event::Replied(_)
-                | Event::TurnEnded { .. }
-                | Event::Facts(_)
-                | Event::Models { .. }
-                | Event::Settings { .. }
-                | Event::Catalogue(_)
-        );
-        if text || flows { Urgency::Deferred } else { Urgency::Immediate }
+        Urgency::Immediate
     }
 
     /// When the next frame is due; `None` when nothing has changed.
@@ -162,15 +150,17 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_keeps_its_interval_and_a_key_is_not_delayed() {
-        let mut pace = FrameLimiter::default();
-        let streamed = frames(&mut pace, &delta(), 1_001);
-        assert_eq!(streamed.len(), 30);
-        let last = streamed.last().copied().unwrap_or_default();
-        pace.note_input(&delta());
-        assert!(!pace.is_due(last + 1));
-        pace.note_input(&ScreenInput::FocusGained);
-        assert!(pace.is_due(last + 1));
+    fn what_only_moves_keeps_its_interval_and_neither_text_nor_a_key_is_delayed() {
+        for input in [delta(), ScreenInput::FocusGained] {
+            let mut pace = FrameLimiter::default();
+            let moved = frames(&mut pace, &ScreenInput::Tick, 1_001);
+            assert_eq!(moved.len(), 30);
+            let last = moved.last().copied().unwrap_or_default();
+            pace.note_input(&ScreenInput::Tick);
+            assert!(!pace.is_due(last + 1));
+            pace.note_input(&input);
+            assert!(pace.is_due(last + 1));
+        }
     }
 
     #[test]

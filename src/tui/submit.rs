@@ -13,7 +13,7 @@ use super::time::Millis;
 use avocet_config::BusyInput;
 use avocet_core::i18n::{Lang, input, screen as words};
 use avocet_core::prompt::input::{self as line, Intent};
-use avocet_core::protocol::{Mention, Notice, Op, Report, SubmitId};
+use avocet_core::protocol::{Mention, Notice, Op, SubmitId};
 use avocet_present::commands::{self, CommandOutcome, Surface, UiAction};
 
 /// Enter.
@@ -176,39 +176,13 @@ fn answers_in_transcript(outcome: &CommandOutcome) -> bool {
         CommandOutcome::Say(_)
         | CommandOutcome::Page { .. }
         | CommandOutcome::Do(UiAction::Help(Some(_))) => true,
-        CommandOutcome::Send(op) => op_answers_in_transcript(op),
+        CommandOutcome::Send(op) => op.answers_in_transcript(),
         CommandOutcome::Many(outcomes) => {
             let waits =
                 |one: &CommandOutcome| matches!(one, CommandOutcome::Do(UiAction::Later(_)));
             !outcomes.iter().any(waits) && outcomes.iter().any(answers_in_transcript)
         }
         CommandOutcome::Do(_) => false,
-    }
-}
-
-/// Whether the session answers this with a notice or a page, and with nothing else. What the status
-/// line shows needs no answer here.
-fn op_answers_in_transcript(op: &Op) -> bool {
-    match op {
-        // A view and a list to choose from.
-        Op::Report { report } => !matches!(report, Report::Changes | Report::Models),
-        op => matches!(
-            op,
-            Op::Render { .. }
-                | Op::Allow { .. }
-                | Op::Deny { .. }
-                | Op::Revoke { .. }
-                | Op::AddFolder { .. }
-                | Op::Export { .. }
-                | Op::SearchSessions { .. }
-                | Op::Rename { .. }
-                | Op::Compress { .. }
-                | Op::Recall { .. }
-                | Op::ShowMemory
-                | Op::AddNote { .. }
-                | Op::Configure { .. }
-                | Op::Job { .. }
-        ),
     }
 }
 

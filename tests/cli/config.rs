@@ -487,7 +487,6 @@ fn a_gateway_is_closed_and_admits_nobody_until_the_user_says_so() {
     }
     // A command's file may name any switch: these are on by themselves.
     assert_eq!(closed.open, ["motion", "safety.allow_network", "safety.allow_write"]);
-    assert_eq!(closed.health_port, None);
 }
 
 #[test]

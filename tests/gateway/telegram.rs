@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use crate::journeys::{self, ChatService, Shown};
 use crate::process as gateway;
 use crate::process::{GatewayProcess, touch};
 use crate::support::bench::TestDir;
-use crate::support::server::{Reply, free_port};
+use crate::support::server::Reply;
 
 const ANN: i64 = 7;
 const ADMIN: i64 = 1;
@@ -400,12 +399,11 @@ fn the_chats_of_a_folder_ask_what_the_model_can_do_once() {
 
 #[test]
 fn an_idle_conversation_leaves_the_memory_and_goes_on_where_it_was() {
-    let port = free_port();
-    let settings = format!("\n[gateway]\nsession_idle_s = 1\nhealth_port = {port}\n");
-    let gateway = Gateway::with(vec![Reply::chat("One."), Reply::chat("Two.")], &settings);
+    let settings = "\n[gateway]\nsession_idle_s = 1\n";
+    let gateway = Gateway::with(vec![Reply::chat("One."), Reply::chat("Two.")], settings);
     gateway.service.write(ANN, "first words");
     gateway.service.wait_for(ANN, "One.");
-    until("it leaves the memory", || probe(port, "/healthz").contains("\"chats\":0"));
+    until("it leaves the memory", || status(&gateway)["telegram"]["health"]["chats"] == 0);
     gateway.service.write(ANN, "second words");
     gateway.service.wait_for(ANN, "Two.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
@@ -513,13 +511,10 @@ fn a_conversation_with_a_running_job_does_not_rest() {
     gateway.service.wait_for(ANN, "ended with exit code 0");
 }
 
-/// The answer of the gateway's own port.
-fn probe(port: u16, path: &str) -> String {
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text
+/// What `gateway status` says.
+fn status(gateway: &Gateway) -> Value {
+    let output = gateway.dir.command(&["gateway", "status", "--json"]).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
@@ -583,28 +578,14 @@ fn secrets_of_changes_are_masked() {
 }
 
 #[test]
-fn a_probe_is_told_whether_the_services_are_connected() {
-    let port = free_port();
-    let settings = format!("\n[gateway]\nhealth_port = {port}\n");
-    let gateway = Gateway::with(vec![Reply::chat("Hello.")], &settings);
-    gateway.service.write(ANN, "hi");
-    gateway.service.wait_for(ANN, "Hello.");
-    let healthy = probe(port, "/healthz");
-    assert!(healthy.starts_with("HTTP/1.1 200 ") && healthy.contains("avocet_bot"), "{healthy}");
-    assert!(!healthy.contains(TOKEN));
-    assert!(probe(port, "/").starts_with("HTTP/1.1 404 "));
-}
-
-#[test]
 fn a_conversation_of_a_chat_goes_on_in_the_terminal() {
-    let settings = "\n[gateway]\nhealth_port = 0\n";
     let replies = vec![Reply::chat("Hello Ann."), Reply::chat("Again.")];
-    let mut gateway = Gateway::with(replies, settings);
+    let mut gateway = Gateway::start(replies);
     gateway.service.write(ANN, "my first words");
     gateway.service.wait_for(ANN, "Hello Ann.");
-    let status = gateway.dir.command(&["gateway", "status", "--json"]).output().unwrap();
-    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
-    assert_eq!(status["telegram"]["health"]["bot"], "avocet_bot", "{status}");
+    let told = status(&gateway);
+    assert_eq!(told["telegram"]["health"]["bot"], "avocet_bot", "{told}");
+    assert!(!told.to_string().contains(TOKEN));
     gateway.stop();
     let url = gateway.model.base_url();
     let args = ["--base-url", &url, "--model", "m", "-c", "-p", "and now?"];

@@ -89,7 +89,7 @@ const CIRCLES: &[(&str, usize)] = &[
     ("app::gateway", 5), ("core::prompt::template", 2), ("core::protocol::reply", 3),
     ("gateway::conversation", 2), ("gateway::menu", 4), ("present::commands", 8),
     ("safety::repository", 3), ("safety::shell", 2), ("safety::tools", 8),
-    ("script::directive", 6), ("script::js::simple", 5), ("session", 2),
+    ("script::directive", 6), ("session", 2),
     ("session::agent::turn", 2), ("tools::exec", 3),
     ("tools::exec::process_group", 2), ("tools::file", 6),
     ("tools::sandbox", 6), ("tui::theme", 2), ("tui::update", 3),

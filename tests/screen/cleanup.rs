@@ -126,7 +126,7 @@ fn a_program_for_another_architecture_is_reported_and_reaches_no_shell() {
     }
     fs::write(bench.work().join("closed.sh"), "#!/bin/sh\n").unwrap();
     let cases = [
-        ("./other", "another kind of machine"),
+        ("./other", "not a program this machine can run"),
         ("./plain.sh", "names no interpreter"),
         ("./closed.sh", "is not executable"),
     ];

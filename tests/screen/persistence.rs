@@ -878,7 +878,7 @@ fn every_reading_command_repairs_a_damaged_file_and_says_so() {
 }
 
 #[test]
-fn a_file_replaced_during_a_session_gets_the_whole_session() {
+fn a_session_goes_on_in_a_file_that_replaces_its_own() {
     let bench = TestDir::new();
     let server = Server::start(vec![
         Reply::chat("Elsewhere."),
@@ -899,6 +899,10 @@ fn a_file_replaced_during_a_session_gets_the_whole_session() {
     screen.wait_for("The second.");
     leave(&mut screen);
     assert_eq!(bench.listed().len(), 2);
-    let shown = out_of(&bench.run(&["session", "show", &bench.first_id()]));
-    assert!(shown.contains("The first.") && shown.contains("The second."), "{shown}");
+    let shown = || out_of(&bench.run(&["session", "show", &bench.first_id()]));
+    assert!(shown().contains("The second.") && !shown().contains("The first."), "{}", shown());
+    let mut files = fs::read_dir(bench.file().parent().unwrap()).unwrap().flatten();
+    let aside = files.find(|file| file.file_name().to_string_lossy().contains(".replaced-"));
+    fs::copy(aside.unwrap().path(), bench.file()).unwrap();
+    assert!(shown().contains("The first."), "{}", shown());
 }

@@ -25,7 +25,7 @@ const fn key(
     kind: toml_schema::TomlKind,
     elsewhere: Option<Phrase>,
 ) -> SettingKey {
-    SettingKey { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
+    SettingKey { elsewhere, ..SettingKey::of_extension(path, kind) }
 }
 
 /// All keys of a bot, and common mistakes that belong elsewhere.

@@ -51,7 +51,7 @@ impl CustomCommand {
 }
 
 const fn key(path: &'static str) -> SettingKey {
-    SettingKey { path, kind: Text, built_in: "", strictest: None, variables: &[], elsewhere: None }
+    SettingKey::of_extension(path, Text)
 }
 
 const KEYS: &[SettingKey] = &{

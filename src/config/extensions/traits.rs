@@ -3,7 +3,7 @@
 
 use super::yaml::YamlNode;
 use crate::toml_schema::TomlKind::{Choice, Count, List, Text};
-use crate::toml_schema::{ListKind, SettingKey, TomlKind, TomlValue};
+use crate::toml_schema::{ListKind, SettingKey, TomlValue};
 use avocet_core::prompt::template::{Template, TemplateForm};
 use avocet_core::protocol::{Availability, Category, CommandArgument, CommandTraits, WhileBusy};
 use avocet_core::text::one_line;
@@ -15,22 +15,18 @@ const MOST: usize = 25;
 /// The name of an argument whose hint has another form.
 const WHOLE: &str = "arguments";
 
-const fn key(path: &'static str, kind: TomlKind) -> SettingKey {
-    SettingKey { path, kind, built_in: "", strictest: None, variables: &[], elsewhere: None }
-}
-
 /// The keys in a TOML file; front matter has the same, with `-` in place of `_`.
 pub const KEYS: [SettingKey; 9] = [
-    key("argument_hint", Text),
+    SettingKey::of_extension("argument_hint", Text),
     // As front matter spells it.
-    key("argument-hint", Text),
-    key("aliases", List(ListKind::Names)),
-    key("category", Choice(Category::CODES)),
-    key("reach", Choice(REACHES)),
-    key("setting", Text),
-    key("busy", Choice(BUSY)),
-    key("priority", Count { min: 1, max: 255 }),
-    key("arguments.*", Text),
+    SettingKey::of_extension("argument-hint", Text),
+    SettingKey::of_extension("aliases", List(ListKind::Names)),
+    SettingKey::of_extension("category", Choice(Category::CODES)),
+    SettingKey::of_extension("reach", Choice(REACHES)),
+    SettingKey::of_extension("setting", Text),
+    SettingKey::of_extension("busy", Choice(BUSY)),
+    SettingKey::of_extension("priority", Count { min: 1, max: 255 }),
+    SettingKey::of_extension("arguments.*", Text),
 ];
 
 /// Collects the keys of one file.

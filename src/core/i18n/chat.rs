@@ -27,6 +27,7 @@ words! { "chat":
     ADMIN_ONLY: "Only an admin may decide that.", "只有管理员可以决定。";
     WORD_NEEDED: "To run this, type exactly: {word}", "如要运行，请准确输入：{word}";
     NO_QUESTION: "There is no open question.", "没有等待回答的问题。";
+    AFTER_RESTART: "After a restart, the whole answer:", "重启之后，完整的回答如下：";
     INTERRUPTED: "The program was restarted while this message was being answered. What was done so far is kept; send the message again to try again.", "回答这条消息时程序重新启动。已完成的部分仍然保留；如要再试一次，请重新发送这条消息。";
     TOO_LONG: "This message is too long: at most {most} characters. Send it as a file.", "消息过长：最多 {most} 个字符。请以文件发送。";
     QUEUE_FULL: "Too many messages are waiting here ({most}). Send it again later, or /stop.", "等待的消息过多（{most}）。请稍后再发，或发送 /stop。";
@@ -54,7 +55,6 @@ words! { "chat":
     NO_ADDRESS: "{name}: this address cannot be used: {url}", "{name}：无法使用该地址：{url}";
     NO_LEDGER: "{name}: its file cannot be opened: {why}", "{name}：无法打开其文件：{why}";
     RUNS_ALREADY: "{name} is running already in another process.", "{name} 已在另一个进程中运行。";
-    NO_PORT: "Port {port} for /healthz cannot be used: {why}", "无法使用 /healthz 的端口 {port}：{why}";
     SERVICE_ENDED: "{name} ended: {why}", "{name} 已结束：{why}";
     CONNECTED: "{name}: connected as {bot}", "{name}：已连接，机器人为 {bot}";
     NOBODY: "{name}: no user may talk to the bot yet.", "{name}：目前没有人可以与机器人对话。";

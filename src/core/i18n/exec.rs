@@ -19,17 +19,11 @@ words! { "exec":
         "系统不允许运行 `{path}`。";
     WRONG_FORMAT: "`{path}` is not a program this machine can run.",
         "`{path}` 不是本机可以运行的程序。";
-    OTHER_MACHINE: "`{path}` is built for another kind of machine ({machine}), so it was not started.",
-        "`{path}` 是为另一种机器（{machine}）构建的程序，因此没有启动。";
     NO_INTERPRETER: "`{path}` is text, and its first line names no interpreter (`#!/…`), so it was not started. Pass it to its interpreter as an argument, or add that line.",
         "`{path}` 是文本，首行没有指定解释器（`#!/…`），因此没有启动。请把它作为参数交给解释器，或补上这一行。";
     EMPTY_FILE: "`{path}` is empty, so there is nothing to start.", "`{path}` 是空文件，没有可启动的内容。";
-    INTERPRETER_GONE: "The first line of `{path}` names the interpreter `{interpreter}`, which does not exist.",
-        "`{path}` 首行指定的解释器 `{interpreter}` 不存在。";
     INTERPRETER_RETURN: "The first line of `{path}` has a Windows line ending, so its interpreter is not found. Convert the line endings of the file.",
         "`{path}` 的首行是 Windows 换行符，因此找不到它指定的解释器。请转换该文件的换行符。";
-    INTERPRETER_CLOSED: "The first line of `{path}` names `{interpreter}` as its interpreter, which is not executable.",
-        "`{path}` 首行指定的解释器 `{interpreter}` 不是可执行的程序。";
     NOT_EXECUTABLE: "`{path}` exists but is not executable (`chmod +x` would make it so). If it is a script, pass it to its interpreter as an argument.",
         "`{path}` 存在，但没有执行权限（可用 `chmod +x` 添加）。如果它是脚本，请把它作为参数交给解释器。";
     NOT_A_FILE: "`{path}` is a folder, not a program.", "`{path}` 是目录，不是程序。";

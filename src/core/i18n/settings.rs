@@ -78,6 +78,5 @@ words! { "settings":
     GATEWAY_MAX_WAITING: "Megabytes of messages that wait", "排队消息的总大小（MB）";
     GATEWAY_MAX_FILE: "The largest file from a chat, in megabytes", "聊天文件的最大大小（MB）";
     GATEWAY_SESSION_IDLE: "Seconds until an idle conversation is closed", "空闲对话关闭前的秒数";
-    GATEWAY_HEALTH_PORT: "The port that tells whether the gateway works", "网关健康检查的端口";
     TOOL_PROGRESS: "The command that shows steps in chats", "在聊天中显示步骤的命令";
 }

@@ -6,7 +6,8 @@ words! { "store":
     RECOVERED: "The file of saved conversations was damaged and moved to `{aside}`; {sessions} conversations with {events} entries were recovered from it.", "保存对话的文件已损坏，现移到 `{aside}`；从中恢复了 {sessions} 段对话，共 {events} 条记录。";
     RECOVERED_REMOVED: "The file of saved conversations was damaged and moved to `{aside}`; {sessions} conversations with {events} entries were recovered from it. Only the newest damaged files are kept; older ones removed: {removed}.", "保存对话的文件已损坏，现移到 `{aside}`；从中恢复了 {sessions} 段对话，共 {events} 条记录。只保留最近的损坏文件，已删除较旧的 {removed} 个。";
     PUT_BACK: "The file of saved conversations was missing. Everything was written to `{file}` again.", "保存对话的文件不见了，已将其全部内容重新写入 `{file}`。";
-    REPLACED: "`{file}` was replaced by another file. This conversation was written to it again; the other conversations in it are those of that file.", "`{file}` 被换成了另一个文件。本次对话已重新写入其中；其他对话以该文件的内容为准。";
+    REPLACED: "`{file}` was replaced by another file. This conversation goes on in it.", "`{file}` 被换成了另一个文件，本次对话将继续写入其中。";
+    REPLACED_ASIDE: "`{file}` was replaced by another file, in which this conversation goes on. What had been saved before is in `{aside}`.", "`{file}` 被换成了另一个文件，本次对话将继续写入其中；此前保存的内容在 `{aside}`。";
     OF_FILE: "`{file}`: {why}", "`{file}`：{why}";
     NEWER: "`{file}` was written by a newer Avocet. Update this one to use it.", "`{file}` 由更新版本的 Avocet 写成。请先升级再使用。";
     DAMAGED: "`{file}` is damaged, and another window has it open. Close that window and restart.", "`{file}` 已损坏，且正被另一个窗口打开。请关闭那个窗口后重新启动。";

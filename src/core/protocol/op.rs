@@ -200,6 +200,32 @@ pub enum Op {
     Shutdown,
 }
 
+impl Op {
+    /// Whether the session answers this with a notice or a page, and with nothing else. What a
+    /// status line shows needs no answer there.
+    pub fn answers_in_transcript(&self) -> bool {
+        match self {
+            // A view and a list to choose from.
+            Op::Report { report } => !matches!(report, Report::Changes | Report::Models),
+            Op::Render { .. }
+            | Op::Allow { .. }
+            | Op::Deny { .. }
+            | Op::Revoke { .. }
+            | Op::AddFolder { .. }
+            | Op::Export { .. }
+            | Op::SearchSessions { .. }
+            | Op::Rename { .. }
+            | Op::Compress { .. }
+            | Op::Recall { .. }
+            | Op::ShowMemory
+            | Op::AddNote { .. }
+            | Op::Configure { .. }
+            | Op::Job { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 /// An operation on its way to a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {

@@ -240,7 +240,7 @@ impl ChatConversation {
             Op::Steer { text } if !self.has_turn() => Some(text.clone()),
             Op::Steer { text } => {
                 let (delivery, text, by) = (delivery.clone(), text.clone(), by.clone());
-                self.steers.push_back(Submitted { id, delivery, text, by, messages: Vec::new() });
+                self.steers.push_back(Submitted { id, delivery, text, by });
                 None
             }
             Op::Invoke { name, args, .. } => Some(format!("/{name} {args}").trim_end().to_owned()),

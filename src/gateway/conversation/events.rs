@@ -1,12 +1,11 @@
 //! What a conversation makes of the events of its session.
 
 use super::super::ledger::BegunTurn;
-use super::super::platform::{ButtonStyle, MessageId};
+use super::super::platform::{ButtonStyle, DeliveryId};
 use super::super::progress::ProgressPost;
 use super::super::question::ChatQuestion;
 use super::super::reply::LiveReply;
-use super::super::timeline::{PostBody, PostKey};
-use super::showing::reply_nonce;
+use super::super::timeline::PostBody;
 use super::{
     BegunMessage, ChatConversation, ChatEffect, ChatState, OpenChatQuestion, Submitted,
     display_name, nonce,
@@ -99,8 +98,7 @@ impl ChatConversation {
     fn on_start(&mut self, origin: TurnOrigin, submit: Option<SubmitId>) -> Vec<ChatEffect> {
         self.state = ChatState::Working;
         self.origin = origin;
-        (self.reply, self.shown) = (None, Vec::new());
-        (self.shown_reply, self.replies) = (0, 0);
+        self.reply = None;
         self.progress = ProgressPost::default();
         let files = std::mem::take(&mut self.file_requests).into_iter();
         self.requested_file =
@@ -111,16 +109,12 @@ impl ChatConversation {
         self.asker = begun.as_ref().map(|begun| begun.by.clone()).or(starter);
         let Some(begun) = begun else { return Vec::new() };
         self.running = Some(begun.delivery.clone());
-        if !begun.messages.is_empty() {
-            let nonce = reply_nonce(&begun.delivery, 0);
-            self.reply = Some(LiveReply::adopted(begun.messages).numbered(nonce));
-        }
         let Submitted { id, delivery, text, .. } = begun;
         vec![ChatEffect::Begun { delivery, submit: id, text }]
     }
 
     fn on_delta(&mut self, text: &str) {
-        let mut reply = self.reply.take().unwrap_or_else(|| self.new_reply());
+        let mut reply = self.reply.take().unwrap_or_default();
         reply.push(&clean(text, TextSource::Text), &mut self.timeline);
         self.reply = Some(reply);
     }
@@ -226,8 +220,7 @@ impl ChatConversation {
             | TurnOutcome::Unsent { why } => self.say(why.clone()),
         }
         if let Some(delivery) = self.running.take() {
-            let posts = std::mem::take(&mut self.shown);
-            self.finish(delivery, (posts, self.shown_reply), None);
+            self.finish(delivery);
         }
         let failed = matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
         self.keep_unread_steers();
@@ -248,32 +241,28 @@ impl ChatConversation {
         effects.extend(self.run_waiting());
         // The session could not be resumed, or had nothing of it.
         for begun in std::mem::take(&mut self.recovery) {
-            let note = self.say_interrupted(begun.is_told);
-            self.finish(begun.delivery, (Vec::new(), 0), note);
+            self.say(w::INTERRUPTED);
+            self.finish(begun.delivery);
         }
         effects
     }
 
-    /// Completes what a restart interrupted: each reply is shown whole in the messages it had. No
-    /// message whose turn is in the session is submitted again.
+    /// Answers what a restart interrupted: the last reply of its turn is sent again whole. No message
+    /// whose turn is in the session is submitted again.
     fn recover(&mut self, events: &[Event], has_earlier: bool) -> Vec<ChatEffect> {
         let recovered = std::mem::take(&mut self.recovery);
         let turns = find_turns(events, &recovered);
         let mut effects = Vec::new();
         for (begun, turn) in recovered.into_iter().zip(turns) {
             match turn {
-                Some(turn) => self.complete_turn(begun, turn),
+                Some(turn) => self.answer_again(begun.delivery, turn),
                 // Its turn is further back, or an older version noted it.
-                None if has_earlier || begun.turn.submit.is_none() => {
-                    self.finish(begun.delivery, (Vec::new(), 0), None)
-                }
+                None if has_earlier || begun.turn.submit.is_none() => self.finish(begun.delivery),
                 None => {
                     // It had not reached the session.
-                    let BegunMessage {
-                        delivery, turn: BegunTurn { text, .. }, by, messages, ..
-                    } = begun;
-                    let (id, shown) = (self.submit_ids.next_id(), text.clone());
-                    self.submitted.push_back(Submitted { id, delivery, text: shown, by, messages });
+                    let BegunMessage { delivery, turn: BegunTurn { text, .. }, by } = begun;
+                    let id = self.submit_ids.next_id();
+                    self.submitted.push_back(Submitted { id, delivery, text: text.clone(), by });
                     // Who is an admin is not known of it any more.
                     effects.extend(self.ask_again_for(false));
                     let op = Op::Submit { text };
@@ -284,47 +273,23 @@ impl ChatConversation {
         effects
     }
 
-    fn complete_turn(&mut self, begun: BegunMessage, turn: &[Event]) {
-        let replies: Vec<&str> = turn
-            .iter()
-            .filter_map(|event| match event {
-                Event::Replied(message) => Some(message.message.as_str()),
-                _ => None,
-            })
-            .collect();
+    fn answer_again(&mut self, delivery: DeliveryId, turn: &[Event]) {
+        let reply = turn.iter().rev().find_map(|event| match event {
+            Event::Replied(message) => Some(message.message.as_str()),
+            _ => None,
+        });
         let is_done = turn.iter().any(|event| {
             matches!(event, Event::TurnEnded { ending: TurnOutcome::Done | TurnOutcome::Error, .. })
         });
-        let last = replies.len().saturating_sub(1);
-        // A turn that is over has every reply that was shown.
-        let most = if is_done { last } else { usize::MAX };
-        let of_messages = begun.reply.unwrap_or(last).min(most);
-        let number = |reply| reply_nonce(&begun.delivery, reply);
-        let (first, rest) = (number(of_messages), number(last));
-        let mut posts = self.show_again(replies.get(of_messages), begun.messages, first);
-        if is_done && of_messages < last {
-            // What came after the messages was not shown, or not recorded.
-            posts = self.show_again(replies.get(last), Vec::new(), rest);
+        let text = clean(reply.unwrap_or_default(), TextSource::Text);
+        if !text.trim().is_empty() {
+            self.say(w::AFTER_RESTART);
+            LiveReply::default().finish(&text, self.options.lang, &mut self.timeline);
         }
-        let (shown, note) =
-            if is_done { (last, None) } else { (of_messages, self.say_interrupted(begun.is_told)) };
-        self.finish(begun.delivery, (posts, shown), note);
-    }
-
-    /// Shows a reply whole in the messages that it had. What they show of a reply that the session
-    /// does not have stays as it is.
-    fn show_again(
-        &mut self,
-        text: Option<&&str>,
-        messages: Vec<MessageId>,
-        nonce: u64,
-    ) -> Vec<PostKey> {
-        let text = clean(text.copied().unwrap_or_default(), TextSource::Text);
-        if text.trim().is_empty() {
-            return Vec::new();
+        if !is_done {
+            self.say(w::INTERRUPTED);
         }
-        let reply = LiveReply::adopted(messages).numbered(nonce).again();
-        reply.finish(&text, self.options.lang, &mut self.timeline)
+        self.finish(delivery);
     }
 }
 

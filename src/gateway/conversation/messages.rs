@@ -34,7 +34,7 @@ impl ChatConversation {
             return false;
         }
         let (delivery, by) = (delivery.clone(), by.clone());
-        self.submitted.push_back(Submitted { id, delivery, text, by, messages: Vec::new() });
+        self.submitted.push_back(Submitted { id, delivery, text, by });
         // The first one begins at once if nothing runs.
         let begins = usize::from(matches!(self.state, ChatState::Idle));
         let waiting = self.submitted.len() - begins;

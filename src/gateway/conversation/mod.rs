@@ -39,7 +39,6 @@ mod tests;
 mod waiting;
 
 use open_commands::OpenCommands;
-pub use showing::UnfinishedReply;
 pub use speaker::Speaker;
 pub use suggest_query::SuggestQuery;
 use suggest_query::Suggesting;
@@ -90,11 +89,6 @@ pub struct BegunMessage {
     pub delivery: DeliveryId,
     pub turn: BegunTurn,
     pub by: UserId,
-    /// The messages that showed its reply, and which reply of the turn that was.
-    pub messages: Vec<MessageId>,
-    pub reply: Option<usize>,
-    /// The chat knows of the restart.
-    pub is_told: bool,
 }
 
 /// Fixed facts of a conversation.
@@ -148,11 +142,6 @@ struct EndingReply {
     /// Once this mark is reached, all of it is shown.
     mark: u64,
     delivery: DeliveryId,
-    posts: Vec<PostKey>,
-    /// Which reply of the turn they show.
-    reply: usize,
-    /// Says that a restart interrupted it.
-    note: Option<PostKey>,
 }
 
 /// A message that the session has and has not begun.
@@ -162,8 +151,6 @@ struct Submitted {
     delivery: DeliveryId,
     text: String,
     by: UserId,
-    /// The messages that showed its reply before a restart.
-    messages: Vec<MessageId>,
 }
 
 /// A command, with who sent it: it has that user's rights whenever it is run. Its delivery is done
@@ -196,12 +183,6 @@ pub struct ChatConversation {
     /// Steps that the user asked for show their output.
     origin: TurnOrigin,
     reply: Option<LiveReply>,
-    /// The messages of the last reply, while its turn runs.
-    shown: Vec<PostKey>,
-    /// Which reply of the turn that is.
-    shown_reply: usize,
-    /// Replies of the running turn that are complete.
-    replies: usize,
     progress: ProgressPost,
     /// Words for the running turn that it has not read.
     steers: VecDeque<Submitted>,
@@ -256,9 +237,6 @@ impl ChatConversation {
             asker: None,
             origin: TurnOrigin::Typed,
             reply: None,
-            shown: Vec::new(),
-            shown_reply: 0,
-            replies: 0,
             progress: ProgressPost::default(),
             steers: VecDeque::new(),
             starters: Vec::new(),

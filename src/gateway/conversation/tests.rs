@@ -39,15 +39,9 @@ fn recovering(begun: BegunMessage) -> ChatConversation {
     ChatConversation::new(options, SessionInfo::default(), recovery)
 }
 
-fn begun(messages: &[&str], reply: usize) -> BegunMessage {
-    BegunMessage {
-        delivery: "d1".into(),
-        turn: BegunTurn { submit: Some(SubmitId(7)), text: "go".to_owned() },
-        by: "ann".into(),
-        messages: messages.iter().map(|id| (*id).into()).collect(),
-        reply: Some(reply),
-        is_told: false,
-    }
+fn begun() -> BegunMessage {
+    let turn = BegunTurn { submit: Some(SubmitId(7)), text: "go".to_owned() };
+    BegunMessage { delivery: "d1".into(), turn, by: "ann".into() }
 }
 
 fn history(replies: &[&str], ending: TurnOutcome) -> Event {
@@ -465,101 +459,53 @@ fn the_first_command_of_telegram_greets_and_a_language_answers_in_itself() {
 }
 
 #[test]
-fn what_was_shown_of_a_reply_that_the_session_does_not_have_stays_as_it_is() {
-    let mut chat = recovering(begun(&["5"], 0));
-    chat.on_event(history(&[], TurnOutcome::Interrupted));
-    let shown = show(&mut chat, |_| None);
-    assert!(shown.iter().all(|call| !matches!(call, CallKind::Edit(..))), "{shown:?}");
-    assert!(texts(&shown).contains("restarted while"));
-    // The message shows the beginning of the second reply; the session has the first.
-    let mut chat = recovering(begun(&["5"], 1));
-    chat.on_event(history(&["I look first."], TurnOutcome::Interrupted));
-    let shown = show(&mut chat, |_| None);
-    assert!(shown.iter().all(|call| !matches!(call, CallKind::Edit(..))), "{shown:?}");
-}
-
-#[test]
-fn a_reply_that_is_in_the_session_is_completed_in_its_messages_and_the_last_one_follows() {
-    let mut chat = recovering(begun(&["5"], 0));
+fn a_reply_that_is_in_the_session_is_sent_again_whole_after_a_restart() {
+    let mut chat = recovering(begun());
     chat.on_event(history(&["I look first.", "It is done"], TurnOutcome::Done));
-    let shown = show(&mut chat, |_| None);
-    let edit = |call: &CallKind| matches!(call, CallKind::Edit(id, text) if id.0 == "5" && text.text.contains("look first"));
-    assert!(edit(&shown[0]), "{shown:?}");
-    assert!(matches!(&shown[1], CallKind::Send(text) if text.text == "It is done"), "{shown:?}");
-    // It may have been sent in part.
-    assert!(matches!(&shown[2], CallKind::Edit(_, text) if text.text == "It is done"), "{shown:?}");
-    assert_eq!(shown.len(), 3);
-    let mut chat = recovering(begun(&["5"], 3));
-    chat.on_event(history(&["I look first."], TurnOutcome::Done));
-    let shown = show(&mut chat, |_| None);
-    assert!(edit(&shown[0]) && shown.len() == 1, "a turn that is over leaves no half: {shown:?}");
+    let shown = texts_of(&mut chat);
+    assert!(shown.contains("After a restart") && shown.contains("It is done"), "{shown}");
+    assert!(!shown.contains("I look first") && !shown.contains("restarted while"), "{shown}");
+    assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
 }
 
 #[test]
-fn a_message_whose_turn_is_not_in_the_session_is_answered_in_the_message_it_had() {
-    let mut chat = recovering(begun(&["5"], 0));
-    let chunk = Event::HistoryChunk { at: Vec::new(), events: Vec::new(), more: false };
-    let effects = chat.on_event(chunk);
-    assert_eq!(ops(&effects), [&Op::Submit { text: "go".to_owned() }]);
-    assert!(show(&mut chat, |_| None).is_empty(), "what it showed stays until there is a text");
-    begin(&mut chat, "go");
-    for text in ["It ", "is done"] {
-        chat.on_event(Event::Delta { text: text.to_owned() });
-        let shown = show(&mut chat, |_| None);
-        assert!(matches!(&shown[..], [CallKind::Edit(id, _)] if id.0 == "5"), "{shown:?}");
+fn what_a_restart_interrupted_is_said_after_what_was_done() {
+    let mut chat = recovering(begun());
+    chat.on_event(history(&["I look first."], TurnOutcome::Interrupted));
+    let shown = texts_of(&mut chat);
+    assert!(shown.contains("I look first") && shown.contains("restarted while"), "{shown}");
+    // Nothing was done, or its session could not be opened.
+    let mut chat = recovering(begun());
+    chat.on_event(history(&[], TurnOutcome::Interrupted));
+    let mut other = recovering(begun());
+    other.on_event(Event::Catalogue(Box::new(extensions(&[]))));
+    for chat in [&mut chat, &mut other] {
+        let shown = texts_of(chat);
+        assert!(shown.contains("restarted while") && !shown.contains("After a"), "{shown}");
+        assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
     }
 }
 
 #[test]
-fn the_messages_of_a_reply_have_the_same_numbers_after_a_restart() {
-    let number = |chat: &mut ChatConversation| match chat.next_call(std::time::Instant::now()) {
-        NextCall::Call(call) => (call.new.nonce, call.new.tries),
-        other => panic!("{other:?}"),
-    };
-    let mut chat = conversation(&[]);
-    chat.on_text(&user("ann"), "d1".into(), "go", Vec::new());
-    begin(&mut chat, "go");
-    chat.on_event(Event::Delta { text: "The answer".into() });
-    let (first, _) = number(&mut chat);
-    // It was sent, and the program ended before it knew that.
-    let mut chat = recovering(begun(&[], 0));
-    chat.on_event(history(&["The answer."], TurnOutcome::Done));
-    assert_eq!(number(&mut chat), (first, 1), "it is looked for before it is sent again");
-    let mut other = recovering(BegunMessage { delivery: "d2".into(), ..begun(&[], 0) });
-    other.on_event(history(&["The answer."], TurnOutcome::Done));
-    assert_ne!(number(&mut other).0, first);
-}
-
-#[test]
 fn a_message_whose_turn_an_older_version_noted_is_not_sent_again() {
-    let turn = BegunTurn { submit: None, text: "go".to_owned() };
-    let mut chat = recovering(BegunMessage { turn, ..begun(&[], 0) });
+    let turn = |submit| BegunTurn { submit, text: "go".to_owned() };
+    let mut chat = recovering(BegunMessage { turn: turn(None), ..begun() });
     let effects = chat.on_event(history(&["The answer."], TurnOutcome::Done));
     assert!(ops(&effects).is_empty(), "{effects:?}");
     assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
     // One whose turn is not in the session is.
-    let turn = BegunTurn { submit: Some(SubmitId(8)), text: "go".to_owned() };
-    let mut chat = recovering(BegunMessage { turn, ..begun(&[], 0) });
+    let mut chat = recovering(BegunMessage { turn: turn(Some(SubmitId(8))), ..begun() });
     let effects = chat.on_event(history(&["The answer."], TurnOutcome::Done));
     assert!(ops(&effects).contains(&&Op::Submit { text: "go".to_owned() }), "{effects:?}");
 }
 
 #[test]
-fn a_chat_is_told_of_a_restart_once_although_the_program_ends_again() {
-    let mut chat = recovering(begun(&[], 0));
-    chat.on_event(history(&[], TurnOutcome::Interrupted));
-    assert!(chat.unfinished_replies().iter().all(|reply| !reply.is_told), "not sent yet");
-    assert!(texts_of(&mut chat).contains("restarted while"));
-    assert!(chat.unfinished_replies().iter().all(|reply| reply.is_told));
-    let told = BegunMessage { is_told: true, ..begun(&[], 0) };
-    let mut chat = recovering(told.clone());
-    chat.on_event(history(&[], TurnOutcome::Interrupted));
-    assert_eq!(texts_of(&mut chat), "");
-    assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
-    // Its session could not be opened.
-    let mut chat = recovering(told);
-    chat.on_event(Event::Catalogue(Box::new(extensions(&[]))));
-    assert_eq!(texts_of(&mut chat), "");
+fn a_message_whose_turn_is_not_in_the_session_is_submitted_again() {
+    let mut chat = recovering(begun());
+    let chunk = Event::HistoryChunk { at: Vec::new(), events: Vec::new(), more: false };
+    let effects = chat.on_event(chunk);
+    assert_eq!(ops(&effects), [&Op::Submit { text: "go".to_owned() }]);
+    assert!(show(&mut chat, |_| None).is_empty());
 }
 
 #[test]

@@ -1,18 +1,14 @@
-//! The engine itself: a QuickJS runtime and the prelude in it. One thread at a time uses it.
+//! The engine itself: a QuickJS runtime and the prelude in it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use rquickjs::{Array, Context, Function, Module, Object, Runtime};
+use rquickjs::{Context, Function, Module, Runtime};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::direct::{DirectExpressions, DirectValue, Lookup, plain_outcome, plain_value};
-use super::expression::JsExpression;
-use super::handoff::{EngineRequest, end_event, time_limit_error};
-use super::messages::{
-    OutcomeKind, PreludeEvent, answer_json, read_events, request_json, start_json,
-};
+use super::messages::{OutcomeKind, PreludeEvent, answer_json, read_events, start_json};
 use super::prelude::{self, Prelude};
 use super::task::{
     JsLimits, JsPlace, JsTask, RuntimeCall, ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent,
@@ -35,7 +31,6 @@ pub(super) struct EngineCore {
 }
 
 struct CoreState {
-    direct: DirectExpressions,
     listeners: HashMap<u64, UnboundedSender<TaskEvent>>,
     limits: JsLimits,
     time_limit: Arc<TimeLimit>,
@@ -43,11 +38,23 @@ struct CoreState {
     is_stuck: bool,
 }
 
-/// How far an expression is evaluated.
-pub(super) enum Evaluated {
-    Done(TaskOutcome),
-    /// There is more to do, and more to report, before the value if there is one.
-    Unfinished(Result<Option<TaskOutcome>, String>),
+/// What an engine is asked.
+pub(super) enum EngineRequest {
+    Start { run: u64, task: JsTask, scope: ScopeUpdate, listener: UnboundedSender<TaskEvent> },
+    Answer { run: u64, id: u64, result: Result<Value, String>, scope: ScopeUpdate },
+}
+
+pub(super) fn end_event(outcome: Result<TaskOutcome, ScriptError>) -> TaskEvent {
+    TaskEvent::Ended(TaskEnd { outcome, changes: ScopeChanges::default(), place: None })
+}
+
+pub(super) fn time_limit_error(limits: JsLimits) -> ScriptError {
+    ScriptError::limit(words::ENGINE_TIME.with("seconds", format_seconds(limits.time)))
+}
+
+fn format_seconds(time: Duration) -> String {
+    let text = format!("{:.1}", time.as_secs_f64());
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 impl EngineCore {
@@ -60,67 +67,23 @@ impl EngineCore {
         let context = Context::full(&runtime)?;
         context.with(|ctx| prelude::install(&ctx))?;
         let time_limit = Arc::clone(time_limit);
-        let state = CoreState {
-            direct: DirectExpressions::default(),
-            listeners: HashMap::new(),
-            limits,
-            time_limit,
-            is_stuck: false,
-        };
+        let state = CoreState { listeners: HashMap::new(), limits, time_limit, is_stuck: false };
         Ok(EngineCore { context, state })
     }
 
     /// Serves a request. One that cannot be served is dropped, with its listener.
     pub fn serve(&mut self, request: EngineRequest) {
-        self.enter(|engine| engine.serve_request(request));
-    }
-
-    /// Evaluates an expression as far as that needs no listener.
-    pub fn evaluate(
-        &mut self,
-        run: u64,
-        expression: &JsExpression,
-        scope: &ScopeUpdate,
-    ) -> Option<Evaluated> {
-        self.enter(|engine| engine.evaluate_plainly(run, expression.text(), scope))
-    }
-
-    /// The same for an expression that needs no values but the plain ones that it reads; `None`,
-    /// with nothing done, for any other.
-    pub fn evaluate_direct(
-        &mut self,
-        run: u64,
-        expression: &JsExpression,
-        lookup: Lookup<'_>,
-    ) -> Option<Evaluated> {
-        self.enter(|engine| engine.evaluate_direct(run, expression, lookup)).flatten()
-    }
-
-    /// Does what is left to do of an expression.
-    pub fn finish(
-        &mut self,
-        run: u64,
-        rest: Result<Option<TaskOutcome>, String>,
-        listener: UnboundedSender<TaskEvent>,
-    ) {
-        self.enter(|engine| {
-            engine.state.listeners.insert(run, listener);
-            engine.finish_request(run, rest);
-        });
-    }
-
-    fn enter<T>(&mut self, work: impl FnOnce(&mut EnteredEngine<'_, '_>) -> T) -> Option<T> {
-        let state = &mut self.state;
+        let EngineCore { context, state } = self;
         if state.is_stuck || state.time_limit.is_closed() {
-            return None;
+            return;
         }
-        self.context.with(|ctx| {
-            let functions = ctx.userdata::<Vec<Function<'_>>>()?;
-            let plans = ctx.userdata::<Array<'_>>()?;
-            let vars = ctx.userdata::<Object<'_>>()?;
-            let prelude = Prelude::of(&ctx, &functions, &plans, &vars)?;
-            Some(work(&mut EnteredEngine { prelude, state }))
-        })
+        context.with(|ctx| {
+            let functions = ctx.userdata::<Vec<Function<'_>>>();
+            let functions = functions.as_deref().map(Vec::as_slice).unwrap_or_default();
+            if let Some(prelude) = Prelude::of(&ctx, functions) {
+                EnteredEngine { prelude, state }.serve_request(request);
+            }
+        });
     }
 }
 
@@ -132,83 +95,19 @@ struct EnteredEngine<'c, 'js> {
 
 impl EnteredEngine<'_, '_> {
     fn serve_request(&mut self, request: EngineRequest) {
+        self.state.time_limit.restart();
         let (run, started) = match request {
-            EngineRequest::Start { run, task: JsTask::Eval(expression), scope, said } => {
-                self.state.listeners.insert(run, said);
-                return match self.evaluate_plainly(run, expression.text(), &scope) {
-                    Evaluated::Done(outcome) => self.send_end(run, Ok(outcome)),
-                    Evaluated::Unfinished(rest) => self.finish_request(run, rest),
-                };
-            }
-            EngineRequest::Start { run, task, scope, said } => {
-                self.state.listeners.insert(run, said);
-                if !matches!(task, JsTask::Call { .. } | JsTask::Compile(_)) {
-                    // It declares what an expression may mean.
-                    self.state.direct.clear();
-                }
-                self.state.time_limit.restart();
+            EngineRequest::Start { run, task, scope, listener } => {
+                self.state.listeners.insert(run, listener);
                 let text = start_json(run, &task, &scope);
                 (run, self.prelude.start.call::<_, ()>((text,)))
             }
             EngineRequest::Answer { run, id, result, scope } => {
-                self.state.time_limit.restart();
                 let text = answer_json(id, result, &scope);
                 (run, self.prelude.answer.call::<_, ()>((text,)))
             }
         };
-        let rest = started.map(|()| None).map_err(|error| self.prelude.exception_text(error));
-        self.finish_request(run, rest);
-    }
-
-    fn evaluate_plainly(&self, run: u64, text: &str, scope: &ScopeUpdate) -> Evaluated {
-        self.state.time_limit.restart();
-        let value = self.update_values(scope).and_then(|()| self.prelude.quick.call((run, text)));
-        self.evaluated(value)
-    }
-
-    fn evaluate_direct(
-        &mut self,
-        run: u64,
-        expression: &JsExpression,
-        lookup: Lookup<'_>,
-    ) -> Option<Evaluated> {
-        let CoreState { direct, time_limit, .. } = &mut *self.state;
-        Some(match direct.call(&self.prelude, time_limit, run, expression, lookup)? {
-            DirectValue::Known(outcome) => Evaluated::Done(outcome),
-            DirectValue::Told(value) => self.evaluated(value),
-        })
-    }
-
-    fn evaluated(&self, value: rquickjs::Result<rquickjs::Value<'_>>) -> Evaluated {
-        match value.and_then(|value| plain_outcome(&value)) {
-            Ok(Some(outcome)) if !self.prelude.ctx.execute_pending_job() => {
-                Evaluated::Done(outcome)
-            }
-            // What it has left to do is done before its end is reported.
-            Ok(outcome) => Evaluated::Unfinished(Ok(outcome)),
-            Err(error) => Evaluated::Unfinished(Err(self.prelude.exception_text(error))),
-        }
-    }
-
-    /// Brings the values of the script up to date. Plain ones need no JSON.
-    fn update_values(&self, scope: &ScopeUpdate) -> rquickjs::Result<()> {
-        let is_plain = |value: &Value| !value.is_array() && !value.is_object();
-        let only_plain = scope.set.iter().all(|(_, value)| is_plain(value));
-        if scope.is_whole || scope.names.is_some() || !scope.removed.is_empty() || !only_plain {
-            return self.prelude.update.call((request_json(&Value::Null, scope),));
-        }
-        for (name, value) in &scope.set {
-            self.prelude.vars.set(name.as_str(), plain_value(self.prelude.ctx, value)?)?;
-        }
-        Ok(())
-    }
-
-    /// Runs what a request has left to do, and forwards what comes of it.
-    fn finish_request(&mut self, run: u64, rest: Result<Option<TaskOutcome>, String>) {
-        let (outcome, mut failed) = match rest {
-            Ok(outcome) => (outcome, None),
-            Err(why) => (None, Some(why)),
-        };
+        let mut failed = started.err().map(|error| self.prelude.exception_text(error));
         let mut lines = 0;
         loop {
             let turned = self.run_pending_jobs();
@@ -241,9 +140,6 @@ impl EnteredEngine<'_, '_> {
         }
         if let Some(why) = failed {
             self.send_end(run, Err(self.thrown_error(&why)));
-        }
-        if let Some(outcome) = outcome {
-            self.send_end(run, Ok(outcome));
         }
     }
 

@@ -1,8 +1,6 @@
 //! An expression for the engine, with what its text tells. It is read once, however often a loop
 //! evaluates it.
 
-use super::native;
-
 /// Ways to reach a value without its name: through a function, `this`, or an escape.
 const HIDDEN_READS: &[&str] = &["$", "this", "eval", "Function", "\\u"];
 
@@ -12,7 +10,6 @@ pub struct JsExpression {
     text: String,
     names: Option<Vec<String>>,
     reads_messages: bool,
-    ends_when_interrupted: bool,
 }
 
 impl From<&str> for JsExpression {
@@ -21,7 +18,6 @@ impl From<&str> for JsExpression {
         JsExpression {
             names: (!is_hidden).then(|| names_in(text)),
             reads_messages: text.contains("messages"),
-            ends_when_interrupted: native::ends_when_interrupted(text),
             text: text.to_owned(),
         }
     }
@@ -39,16 +35,6 @@ impl JsExpression {
 
     pub fn reads_messages(&self) -> bool {
         self.reads_messages
-    }
-
-    /// Whether it ends when it is interrupted, unless it calls what the script has declared.
-    pub(super) fn ends_when_interrupted(&self) -> bool {
-        self.ends_when_interrupted
-    }
-
-    /// Whether it may call what the script has declared.
-    pub(super) fn calls_script(&self) -> bool {
-        self.text.contains('$')
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) fn answer_json(id: u64, result: Result<Value, String>, scope: &ScopeU
 }
 
 /// A request as JSON, with the values that changed since the last one.
-pub(super) fn request_json(request: &Value, scope: &ScopeUpdate) -> String {
+fn request_json(request: &Value, scope: &ScopeUpdate) -> String {
     let ScopeUpdate { set, removed, is_whole, names } = scope;
     let json = |part: serde_json::Result<String>| part.unwrap_or_else(|_| "null".to_owned());
     let (set, removed) = (json(serde_json::to_string(set)), json(serde_json::to_string(removed)));

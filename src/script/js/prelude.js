@@ -22,12 +22,7 @@
   let missing = null; // unknown names in the running expression
   let hosted = null; // the names the host serves; null: any
   let watches = true; // the running code may change the values it reads
-  let quickRun = 0; // the run whose value the host takes as it is, if it is plain
-  let quickValue;
   const asked = new Set(); // runs that have called the host
-  const isolated = new Set(); // functions of the script that read none of its values
-  const plans = []; // functions that are called with the values they read, by their number
-  const opens = []; // the names without a value in each of them
   const NONE = Symbol('no such function');
 
   // ---- values ----
@@ -257,32 +252,7 @@
     out.push('{"done":{"run":' + run + ',"kind":"' + kind + '","value":' + text + ',"place":' + stringify(where || null) + ',"changes":' + changed + '}}');
   }
 
-  const HALF_CHARACTER = /[\ud800-\udfff]/;
-  const LONGEST_PLAIN = 10000;
-
-  // Whether both sides have the same form of a value.
-  function isPlain(value) {
-    switch (typeof value) {
-      case 'undefined':
-      case 'boolean': return true;
-      case 'number': return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
-      case 'string': return value.length <= LONGEST_PLAIN && !HALF_CHARACTER.test(value);
-      default: return value === null;
-    }
-  }
-
-  // Whether a run that the host waits for has changed and reported nothing.
-  function isNext(run) {
-    return run === quickRun && dirty.size === 0 && touched.size === 0 && out.length === 0 && !asked.has(run);
-  }
-
   function done(run, value) {
-    if (isNext(run) && isPlain(value)) {
-      waiting.delete(run);
-      quickValue = value;
-      quickRun = 0;
-      return;
-    }
     try {
       if (typeof value === 'string' && asked.has(run) && value.includes('[object Promise]')) {
         throw new TypeError(TOO_EARLY);
@@ -408,76 +378,6 @@
       compiled.set(text, made);
     }
     return made;
-  }
-
-  // A pure expression as a function of the values that it reads, which takes no detour by a proxy;
-  // null if it cannot be one.
-  function plain(made, text) {
-    const isStale = (it) => it.known.some((name) => !(name in vars)) || it.open.some((name) => name in vars);
-    if (made.direct === null || (made.direct !== undefined && !isStale(made.direct))) return made.direct;
-    const names = Array.from(new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu)));
-    const known = names.filter((name) => name in vars);
-    const open = names.filter((name) => !(name in vars));
-    made.direct = null;
-    if (names.includes('arguments')) return null;
-    try {
-      const run = compile('(function (' + known.join(',') + ') { return (' + text + '\n) })');
-      made.direct = { known, open, run };
-    } catch {}
-    return made.direct;
-  }
-
-  const OWN_CALL = /\$([\p{L}_][\p{L}\p{N}_]*)(?=\s*\()/gu;
-
-  // The names that an expression reads, if it can be called with the values of these alone: it
-  // changes nothing, and the functions of the script that it calls read nothing else.
-  function plan(text) {
-    if (/\b(?:this|console)\b/.test(text)) return null;
-    const calls = text.replace(OWN_CALL, (call, name) => (isolated.has(name) && !(call in vars) ? 'String' : call));
-    // The end of a line in a regular expression is not a name.
-    if (!isPure(calls.replace(/\$(?=[/|)])/g, ''))) return null;
-    const names = new Set();
-    for (const [, dot, name] of text.matchAll(/(\.\.\.|\.)?\s*([\p{L}_$][\p{L}\p{N}_$]*)/gu)) {
-      if (dot !== '.' && name[0] !== '$') names.add(name);
-    }
-    return names.has('arguments') ? null : Array.from(names);
-  }
-
-  // Compiles such an expression for the names that have a value; false if it is none.
-  function bind(text, names, known, number) {
-    const own = Array.from(new Set(Array.from(text.matchAll(OWN_CALL), (call) => call[0])));
-    try {
-      const inner = 'return function (' + known.join(',') + ') { return (' + text + '\n) }';
-      const run = compile('(function (' + own.join(',') + ') { ' + inner + ' })').apply(undefined, own.map((name) => find(name.slice(1))));
-      plans[number] = run;
-      opens[number] = names.filter((name) => !known.includes(name));
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  // Calls it with its values; what is returned is what `quick` returns. Parameters by name cost less
-  // than a list of them, which only many values need.
-  function direct(run, number, a, b, c, d, more) {
-    current = run;
-    waiting.set(run, 0);
-    quickRun = run;
-    quickValue = TOLD;
-    try {
-      const plan = plans[number];
-      const value = more === undefined ? plan(a, b, c, d) : plan(a, b, c, d, ...more);
-      if (isNext(run) && isPlain(value)) {
-        waiting.delete(run);
-        return value;
-      }
-      follow(run, value, opens[number]);
-    } catch (error) {
-      failed(run, error, opens[number]);
-    } finally {
-      quickRun = 0;
-    }
-    return quickValue;
   }
 
   const HEAD = /^\s*(?:(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)\s*)*(async\b\s*)?(function\b\s*)?(\*\s*)?([\p{L}_$][\p{L}\p{N}_$]*)?\s*(?=\()/u;
@@ -621,20 +521,6 @@
     } catch (error) {
       return settle(run, 'invalid', stringify(message(error)));
     }
-    if (made.isPure) {
-      const form = plain(made, text);
-      if (form !== null) {
-        watches = false;
-        try {
-          follow(run, form.run.apply(runtime, form.known.map((name) => vars[name])), form.open);
-        } catch (error) {
-          failed(run, error, form.open);
-        } finally {
-          watches = true;
-        }
-        return;
-      }
-    }
     const outer = missing;
     missing = lookedFor;
     watches = !made.isPure;
@@ -647,27 +533,6 @@
       watches = true;
     }
   }
-
-  // An expression whose value the host takes as it is: what is returned instead of a value that
-  // is not plain is an object, and the host drains `out`.
-  const TOLD = Object.freeze({});
-  function quick(run, text) {
-    current = run;
-    waiting.set(run, 0);
-    quickRun = run;
-    quickValue = TOLD;
-    try {
-      evaluate(run, text);
-    } catch (error) {
-      failed(run, error);
-    } finally {
-      quickRun = 0;
-    }
-    return quickValue;
-  }
-
-  // What a function that reads values of the script has in its text.
-  const READS = /\$|\bthis\b|\beval\b|\bFunction\b|\\u/;
 
   const tasks = {
     eval(order) {
@@ -683,8 +548,6 @@
     },
     define(order) {
       fns[order.name] = build(order.source, 'fn:' + order.name);
-      if (READS.test(order.source)) isolated.delete(order.name);
-      else isolated.add(order.name);
       done(order.run, true);
     },
     call(order) {
@@ -696,7 +559,6 @@
       const found = find(order.to);
       if (found === undefined) return settle(order.run, 'unknown', stringify(order.to));
       fns[order.name] = found;
-      isolated.delete(order.name);
       done(order.run, true);
     },
     declare(order) {
@@ -796,6 +658,5 @@
     },
   });
   Object.preventExtensions(globalThis);
-  const updated = (text) => update(parse(text));
-  return { start, answer, modules, drain, quick, update: updated, plan, bind, direct, plans, vars };
+  return { start, answer, modules, drain };
 })

@@ -1,7 +1,7 @@
 //! The part of an engine that is written in JavaScript, as the Rust side sees it.
 
 use rquickjs::context::EvalOptions;
-use rquickjs::{Array, Ctx, Function, Object};
+use rquickjs::{Ctx, Function, Object};
 
 use super::task::JsPlace;
 
@@ -19,27 +19,12 @@ pub(super) struct Prelude<'c, 'js> {
     pub answer: &'c Function<'js>,
     pub modules: &'c Function<'js>,
     pub drain: &'c Function<'js>,
-    /// An expression: its value if that is plain and nothing has changed, or else an object.
-    pub quick: &'c Function<'js>,
-    /// Takes values that have changed, as JSON.
-    pub update: &'c Function<'js>,
-    /// The names that an expression reads, if it can be called with their values.
-    pub plan: &'c Function<'js>,
-    /// Compiles such an expression for the names that have a value, under a number.
-    pub bind: &'c Function<'js>,
-    /// Calls it by its number, with these values; the result is that of `quick`.
-    pub direct: &'c Function<'js>,
-    /// The functions themselves, by their numbers.
-    pub plans: &'c Array<'js>,
-    /// The values of the script.
-    pub vars: &'c Object<'js>,
 }
 
 /// The functions, in the order in which they are stored.
-const NAMES: [&str; 9] =
-    ["start", "answer", "modules", "drain", "quick", "update", "plan", "bind", "direct"];
+const NAMES: [&str; 4] = ["start", "answer", "modules", "drain"];
 
-/// Runs the prelude in a new context, which keeps its functions and the values of the script.
+/// Runs the prelude in a new context, which keeps its functions.
 pub(super) fn install(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let make: Function<'_> = ctx.eval(PRELUDE)?;
     let builtins: Function<'_> = ctx.eval(BUILTINS)?;
@@ -48,39 +33,15 @@ pub(super) fn install(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let made: Object<'_> = make.call((MOST_VALUE, compile, random, builtins, platform()))?;
     let functions = NAMES.map(|name| made.get(name)).into_iter();
     let functions: Vec<Function<'_>> = functions.collect::<rquickjs::Result<_>>()?;
-    let plans: Array<'_> = made.get("plans")?;
-    let vars: Object<'_> = made.get("vars")?;
-    let stored = ctx.store_userdata(functions).is_ok()
-        && ctx.store_userdata(plans).is_ok()
-        && ctx.store_userdata(vars).is_ok();
-    if stored { Ok(()) } else { Err(rquickjs::Error::Unknown) }
+    ctx.store_userdata(functions).map_err(|_| rquickjs::Error::Unknown)?;
+    Ok(())
 }
 
 impl<'c, 'js> Prelude<'c, 'js> {
     /// The prelude of a context, from what the context keeps; `None` if that is something else.
-    pub fn of(
-        ctx: &'c Ctx<'js>,
-        functions: &'c [Function<'js>],
-        plans: &'c Array<'js>,
-        vars: &'c Object<'js>,
-    ) -> Option<Prelude<'c, 'js>> {
-        let [start, answer, modules, drain, quick, update, plan, bind, direct] = functions else {
-            return None;
-        };
-        Some(Prelude {
-            ctx,
-            start,
-            answer,
-            modules,
-            drain,
-            quick,
-            update,
-            plan,
-            bind,
-            direct,
-            plans,
-            vars,
-        })
+    pub fn of(ctx: &'c Ctx<'js>, functions: &'c [Function<'js>]) -> Option<Prelude<'c, 'js>> {
+        let [start, answer, modules, drain] = functions else { return None };
+        Some(Prelude { ctx, start, answer, modules, drain })
     }
 
     /// The reason the last call failed, as text.

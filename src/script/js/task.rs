@@ -90,19 +90,6 @@ impl JsTask {
     pub fn eval(text: &str) -> JsTask {
         JsTask::Eval(Arc::new(JsExpression::from(text)))
     }
-
-    /// The code of a task that declares something; an expression tells by itself what it is, and
-    /// what a call runs was read when it was declared.
-    pub(super) fn declared_code(&self) -> Option<&str> {
-        match self {
-            JsTask::Define { source, .. }
-            | JsTask::Module { source, .. }
-            | JsTask::Declare { source, .. } => Some(source),
-            JsTask::Eval(_) | JsTask::Compile(_) | JsTask::Call { .. } | JsTask::Bind { .. } => {
-                None
-            }
-        }
-    }
 }
 
 /// The module system a module is written for.

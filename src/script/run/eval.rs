@@ -22,7 +22,7 @@ impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.
     pub async fn evaluate_expression(&mut self, frame: &mut Frame, text: &str) -> CallResult {
         let expression = self.expressions.read(text);
-        match expression.known_value(&frame.values, &frame.manifest) {
+        match expression.known_value(&frame.values) {
             KnownValue::Value(value) => Ok(Some(value)),
             KnownValue::Undefined => Ok(None),
             KnownValue::NeedsEngine => {
@@ -34,7 +34,7 @@ impl ScriptRun {
     /// The same; the user is warned of a name that nothing sets.
     pub async fn evaluate_or_note(&mut self, frame: &mut Frame, text: &str) -> CallResult {
         let expression = self.expressions.read(text);
-        let unknown = match expression.known_value(&frame.values, &frame.manifest) {
+        let unknown = match expression.known_value(&frame.values) {
             KnownValue::Value(value) => return Ok(Some(value)),
             // As in the engine, an input without a value is null.
             KnownValue::Undefined if frame.manifest.has_input(text.trim()) => {
@@ -69,7 +69,7 @@ impl ScriptRun {
                 }
                 let text = fill_interpolations(self, frame, text).await?;
                 let expression = self.expressions.read(&text);
-                let value = match expression.known_value(&frame.values, &frame.manifest) {
+                let value = match expression.known_value(&frame.values) {
                     KnownValue::Value(value) => Some(value),
                     KnownValue::Undefined => None,
                     KnownValue::NeedsEngine => {
@@ -95,7 +95,7 @@ impl ScriptRun {
             Tree::Number(number) => Some(Value::Number(number.clone())),
             Tree::Text(text) => {
                 let expression = self.expressions.read(text.strip_prefix("?=")?);
-                match expression.known_value(&frame.values, &frame.manifest) {
+                match expression.known_value(&frame.values) {
                     // A text that begins with `#` is rendered.
                     KnownValue::Value(Value::String(text)) if text.starts_with('#') => None,
                     KnownValue::Value(value) => Some(value),
@@ -302,7 +302,7 @@ async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scr
     let text = text.strip_prefix("?=").unwrap_or(&text);
     let as_text = || Value::String(plain.strip_prefix("?=").unwrap_or(&plain).to_owned());
     let expression = run.expressions.read(text);
-    match expression.known_value(&frame.values, &frame.manifest) {
+    match expression.known_value(&frame.values) {
         KnownValue::Value(value) => Ok(value),
         KnownValue::Undefined => Ok(as_text()),
         KnownValue::NeedsEngine if !frame.manifest.origin.trusted => Ok(as_text()),

@@ -1,13 +1,11 @@
-//! The expressions of a run. Each text is read once, so that in a loop an expression costs its value
-//! alone.
+//! The expressions of a run. Each text is read once, however often a loop evaluates it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::js::{JsExpression, ParsedExpression};
-use super::super::manifest::Manifest;
+use super::super::js::JsExpression;
 use super::super::text::json5;
 use super::scope::ScopeValues;
 
@@ -48,7 +46,6 @@ pub struct ReadExpression {
     path: Option<String>,
     /// It is a name that can only be a variable's.
     is_variable: bool,
-    parsed: Option<ParsedExpression>,
     code: Arc<JsExpression>,
 }
 
@@ -69,7 +66,6 @@ impl From<&str> for ReadExpression {
             literal: json5::parse_literal(text),
             path,
             is_variable: is_name(text) && !is_keyword(text),
-            parsed: ParsedExpression::read(text),
             code: Arc::new(JsExpression::from(text)),
         }
     }
@@ -87,7 +83,7 @@ impl ReadExpression {
     }
 
     /// Its value as far as it is known without the engine.
-    pub fn known_value(&self, values: &ScopeValues, manifest: &Manifest) -> KnownValue {
+    pub fn known_value(&self, values: &ScopeValues) -> KnownValue {
         if let Some(value) = &self.literal {
             return KnownValue::Value(value.clone());
         }
@@ -97,16 +93,7 @@ impl ReadExpression {
         if self.is_variable {
             return KnownValue::Undefined;
         }
-        let parsed = self.parsed.as_ref().filter(|_| manifest.origin.trusted);
-        // As in the engine, an input without a value is null.
-        let lookup = |name: &str| match values.lookup(name) {
-            None if manifest.has_input(name) && values.get(name).is_none() => Some(&Value::Null),
-            value => value,
-        };
-        match parsed.and_then(|parsed| parsed.evaluate(&lookup)) {
-            Some(value) => KnownValue::Value(value),
-            None => KnownValue::NeedsEngine,
-        }
+        KnownValue::NeedsEngine
     }
 }
 

@@ -1,6 +1,5 @@
 //! The script's JavaScript engine: what goes in, what it requests, and what comes back.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +17,8 @@ use super::super::error::{
 };
 use super::super::host::ScriptEvent;
 use super::super::js::{
-    Engine, JsExpression, JsLimits, JsPlace, JsRun, JsTask, ModuleKind, PAUSE, RuntimeCall,
-    ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome, function_name, function_source,
+    Engine, JsExpression, JsLimits, JsPlace, JsTask, ModuleKind, PAUSE, RuntimeCall, ScopeChanges,
+    ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome, function_name, function_source,
 };
 use super::super::manifest::DeclaredFunction;
 use super::super::manifest::imports::strip_dollar;
@@ -96,35 +95,7 @@ pub async fn evaluate(
     frame: &mut Frame,
     expression: &Arc<JsExpression>,
 ) -> ScriptResult<TaskOutcome> {
-    let Some(started) = start_direct(run, frame, expression)? else {
-        return Box::pin(run_task(run, frame, JsTask::Eval(Arc::clone(expression)), &[])).await;
-    };
-    match started.into_outcome() {
-        Ok(outcome) => {
-            // Others get their turn, as the one that stops the run.
-            tokio::task::coop::consume_budget().await;
-            Ok(outcome)
-        }
-        Err(started) => Box::pin(follow_task(run, frame, started, &[])).await,
-    }
-}
-
-/// Starts an expression that needs no values but the plain ones that it reads: the engine is given
-/// these, and no others.
-fn start_direct(
-    run: &ScriptRun,
-    frame: &mut Frame,
-    expression: &JsExpression,
-) -> ScriptResult<Option<JsRun>> {
-    if expression.reads_messages() {
-        return Ok(None);
-    }
-    let engine = engine(run, frame)?;
-    let lookup = |name: &str| match frame.values.engine_value(name, None) {
-        None if frame.manifest.has_input(name) => Some(Cow::Owned(Value::Null)),
-        value => value,
-    };
-    Ok(engine.run_direct(expression, &lookup))
+    Box::pin(run_task(run, frame, JsTask::Eval(Arc::clone(expression)), &[])).await
 }
 
 /// The same for a condition, in which unknown names are undefined.
@@ -225,7 +196,7 @@ fn engine(run: &ScriptRun, frame: &mut Frame) -> ScriptResult<Engine> {
     Ok(engine)
 }
 
-/// Runs a task to its end, with the values that it may read.
+/// Runs a task to its end, with the values that it may read, and serves its requests on the way.
 async fn run_task(
     run: &mut ScriptRun,
     frame: &mut Frame,
@@ -239,17 +210,7 @@ async fn run_task(
         _ => None,
     };
     let update = scope_update(frame, unknown, expression.as_deref());
-    let under_way = engine.run(task, update);
-    follow_task(run, frame, under_way, unknown).await
-}
-
-/// Follows a task to its end, and serves its requests on the way.
-async fn follow_task(
-    run: &mut ScriptRun,
-    frame: &mut Frame,
-    mut under_way: JsRun,
-    unknown: &[String],
-) -> ScriptResult<TaskOutcome> {
+    let mut under_way = engine.run(task, update);
     let mut pauses: FuturesUnordered<BoxFuture<'_, u64>> = FuturesUnordered::new();
     let mut cause = ErrorCause::Script;
     let stop = run.host.stop_token();

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-pub use super::super::js::is_truthy;
 use super::super::js::{JsScope, ScopeUpdate};
 
 /// The names whose values are put together when they are read.
@@ -44,16 +43,6 @@ impl ScopeValues {
             _ => {}
         }
         self.layers().find_map(|layer| layer.get(name)).cloned()
-    }
-
-    /// The stored value of a plain name; `None` for those that are put together when they are
-    /// read. Parameters are visible as well, with the lowest priority.
-    pub fn lookup(&self, name: &str) -> Option<&Value> {
-        match name {
-            "LatestResult" => Some(&self.latest).filter(|_| self.hidden.is_empty()),
-            "prompt" | "parameters" => None,
-            name => self.layers().chain([&self.parameters]).find_map(|layer| layer.get(name)),
-        }
     }
 
     /// The value of a path: `user1.name`, `list[0]`, `list.0`.
@@ -338,6 +327,17 @@ pub fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
                 into.insert(key, value);
             }
         }
+    }
+}
+
+/// The truth of a value, as in JavaScript.
+pub fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is) => *is,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
     }
 }
 

@@ -103,6 +103,17 @@ fn everything_left_in_a_small_truncated_file_is_read() {
     assert!(kept >= pages, "of {pages} pages, {kept} of the cuts cost nothing");
 }
 
+/// A store with the file that was written beside the one that replaced it.
+fn aside(reports: &[SavingError]) -> StoreFixture {
+    let [SavingError::Replaced { aside: Some(aside), .. }] = reports else {
+        panic!("{reports:?}");
+    };
+    let fixture = StoreFixture::new();
+    fs::create_dir_all(fixture.file().parent().unwrap()).unwrap();
+    fs::copy(aside, fixture.file()).unwrap();
+    fixture
+}
+
 /// Another file of sessions, with one in it.
 fn other_store() -> (StoreFixture, String) {
     let mut other = StoreFixture::new();
@@ -114,7 +125,7 @@ fn other_store() -> (StoreFixture, String) {
 }
 
 #[test]
-fn a_file_that_replaces_the_open_one_gets_the_whole_session() {
+fn a_session_goes_on_in_a_file_that_replaces_the_open_one_which_is_kept_beside_it() {
     let puts: [fn(&Path, &Path); 4] = [
         // Renamed over it, with its log left or taken away.
         |from, to| fs::rename(from, to).unwrap(),
@@ -139,24 +150,24 @@ fn a_file_that_replaces_the_open_one_gets_the_whole_session() {
         turns(&mut writer, 4..=5);
         let id = writer.id().to_owned();
         let told = fixture.reports();
-        assert!(matches!(told.as_slice(), [SavingError::Replaced { .. }]), "{number}: {told:?}");
+        assert_eq!(questions(&aside(&told).store(), &id), 3, "{number}");
         // Also if the program is killed now.
         let left = copy_as_if_killed(&fixture);
-        assert_eq!(questions(&left.store(), &id), 5, "{number}");
+        assert_eq!(questions(&left.store(), &id), 2, "{number}");
         assert_eq!(questions(&left.store(), &theirs), 2, "{number}");
         turns(&mut writer, 6..=6);
         writer.close();
-        assert_eq!(questions(&fixture.store(), &id), 6, "{number}");
+        assert_eq!(questions(&fixture.store(), &id), 3, "{number}");
         assert!(!log(&fixture).exists());
         assert_eq!(fixture.reports(), []);
         let mut again = fixture.writer();
-        assert_eq!(again.resume(Some(&id), 200).unwrap().history.len(), 6);
-        assert_eq!(again.search("question 2", 9).unwrap().len(), 2);
+        assert_eq!(again.resume(Some(&id), 200).unwrap().history.len(), 3);
+        assert_eq!(again.search("question 2", 9).unwrap().len(), 1);
     }
 }
 
 #[test]
-fn a_restored_older_file_gets_the_messages_since() {
+fn a_restored_older_file_gets_the_messages_from_then_on() {
     let mut fixture = StoreFixture::new();
     let mut writer = fixture.writer();
     turns(&mut writer, 1..=2);
@@ -170,8 +181,8 @@ fn a_restored_older_file_gets_the_messages_since() {
     fs::rename(&backup, fixture.file()).unwrap();
     turns(&mut writer, 5..=5);
     writer.close();
-    assert!(matches!(fixture.reports().as_slice(), [SavingError::Replaced { .. }]));
-    assert_eq!(questions(&fixture.store(), &id), 5);
+    assert_eq!(questions(&aside(&fixture.reports()).store(), &id), 4);
+    assert_eq!(questions(&fixture.store(), &id), 3);
 }
 
 #[test]
@@ -224,7 +235,7 @@ fn titles(store: &Store, ids: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn a_session_that_rests_goes_along_through_several_files() {
+fn a_session_that_rests_is_in_the_file_beside_the_new_one() {
     let mut fixture = StoreFixture::new();
     let store = fixture.store();
     let mut busy = fixture.writer_of(&store, "/work");
@@ -235,19 +246,20 @@ fn a_session_that_rests_goes_along_through_several_files() {
         let (other, theirs) = backup();
         fs::rename(other.file(), fixture.file()).unwrap();
         turns(&mut busy, number..=number);
-        assert_eq!(questions(&store, resting.id()), 3, "file {number}");
+        let beside = aside(&fixture.reports());
+        assert_eq!(questions(&beside.store(), resting.id()), if number == 3 { 3 } else { 0 });
         assert!(theirs.iter().all(|id| questions(&store, id) == 2), "file {number}");
     }
     turns(&mut resting, 4..=4);
-    assert_eq!((questions(&store, busy.id()), questions(&store, resting.id())), (5, 4));
+    assert_eq!((questions(&store, busy.id()), questions(&store, resting.id())), (1, 1));
 }
 
 #[test]
 fn what_is_asked_first_after_a_replacement_concerns_the_own_session() {
     let asks: [fn(&mut StoreWriter); 5] = [
-        |writer| drop(writer.rename("mine").unwrap()),
-        |writer| drop(writer.fork(SessionHeader::new("/work", None)).unwrap()),
-        |writer| drop(writer.rewind(2, &Event::Cleared, &[]).unwrap()),
+        |writer| assert!(writer.rename("mine").is_err()),
+        |writer| assert!(writer.fork(SessionHeader::new("/work", None)).is_err()),
+        |writer| assert!(writer.rewind(2, &Event::Cleared, &[]).is_err()),
         |writer| writer.discard_turn_history(1),
         |writer| writer.save_turn_history(1, "[]", Some("another")),
     ];
@@ -259,6 +271,8 @@ fn what_is_asked_first_after_a_replacement_concerns_the_own_session() {
         let before = titles(&other.store(), &theirs);
         fs::rename(other.file(), fixture.file()).unwrap();
         ask(&mut writer);
+        let told = fixture.reports();
+        assert!(matches!(told.as_slice(), [SavingError::Replaced { .. }]), "{number}: {told:?}");
         assert_eq!(titles(&fixture.store(), &theirs), before, "{number}");
         assert!(theirs.iter().all(|id| questions(&fixture.store(), id) == 2), "{number}");
         let mut reader = fixture.writer();
@@ -273,7 +287,7 @@ fn what_is_asked_first_after_a_replacement_concerns_the_own_session() {
 }
 
 #[test]
-fn a_file_put_in_place_of_the_open_one_is_whole_after_the_sessions_end_without_a_word() {
+fn a_file_put_in_place_of_the_open_one_stays_as_it_is_when_the_sessions_end_without_a_word() {
     let mut fixture = StoreFixture::new();
     let store = fixture.store();
     let mut writers = [fixture.writer_of(&store, "/work"), fixture.writer_of(&store, "/work")];
@@ -283,63 +297,30 @@ fn a_file_put_in_place_of_the_open_one_is_whole_after_the_sessions_end_without_a
     writers.iter_mut().for_each(StoreWriter::close);
     assert!(!log(&fixture).exists());
     assert!(theirs.iter().all(|id| questions(&store, id) == 2));
-    assert!(writers.iter().all(|writer| questions(&store, writer.id()) == 3));
+    assert_eq!(asides(&fixture).len(), 1);
 }
 
-/// The copies of sessions beside the file.
-fn copies(fixture: &StoreFixture) -> Vec<PathBuf> {
+/// The files beside the one of the sessions.
+fn asides(fixture: &StoreFixture) -> Vec<PathBuf> {
     let entries = fs::read_dir(fixture.file().parent().unwrap()).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.to_string_lossy().contains("carried")).collect()
+    paths.filter(|path| path.to_string_lossy().contains("replaced")).collect()
 }
 
-/// A file of a version that this program cannot write.
-fn newer_file(fixture: &StoreFixture) {
+#[test]
+fn a_file_that_cannot_be_written_keeps_the_replaced_one_beside_it() {
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turns(&mut writer, 1..=3);
+    // A file of a version that this program cannot write.
     let newer = StoreFixture::new();
     fs::create_dir_all(newer.folder.path().join("data")).unwrap();
     let db = rusqlite::Connection::open(newer.file()).unwrap();
     db.execute_batch("CREATE TABLE t(x); PRAGMA user_version = 99").unwrap();
     drop(db);
     fs::rename(newer.file(), fixture.file()).unwrap();
-}
-
-#[test]
-fn a_session_that_is_in_no_file_when_the_program_ends_is_there_in_the_next_one() {
-    let mut fixture = StoreFixture::new();
-    let mut writer = fixture.writer();
-    turns(&mut writer, 1..=3);
-    let id = writer.id().to_owned();
-    newer_file(&fixture);
     turns(&mut writer, 4..=4);
-    assert_eq!(copies(&fixture).len(), 1);
-    // Another program leaves it to the one that runs.
-    let mut other = fixture.writer();
-    assert!(other.list(None, 9).is_err());
-    drop((writer, other));
-    assert_eq!(copies(&fixture).len(), 1);
-    fs::write(fixture.file().with_file_name("sessions.db.carried-0bad"), "half").unwrap();
-    fs::remove_file(fixture.file()).unwrap();
-    let mut next = fixture.writer();
-    assert_eq!(next.resume(Some(&id), 200).unwrap().history.len(), 3);
-    assert_eq!(copies(&fixture).len(), 0);
-}
-
-#[test]
-fn a_session_whose_copy_is_lost_keeps_no_other_from_being_saved() {
-    let mut fixture = StoreFixture::new();
-    let store = fixture.store();
-    let mut writers = [fixture.writer_of(&store, "/work"), fixture.writer_of(&store, "/work")];
-    writers.iter_mut().for_each(|writer| turns(writer, 1..=3));
-    newer_file(&fixture);
-    turns(&mut writers[0], 4..=4);
-    let copies = copies(&fixture);
-    assert_eq!(copies.len(), 2);
-    fs::remove_file(&copies[0]).unwrap();
-    let (other, theirs) = backup();
-    fs::rename(other.file(), fixture.file()).unwrap();
-    // Each tries once more when it ends.
-    writers.iter_mut().for_each(StoreWriter::close);
-    let kept: Vec<usize> = writers.iter().map(|writer| questions(&store, writer.id())).collect();
-    assert!(kept.contains(&3) || kept.contains(&4), "{kept:?}");
-    assert!(theirs.iter().all(|id| questions(&store, id) == 2));
+    turns(&mut writer, 5..=5);
+    assert!(writer.unsaved_reason().is_some());
+    assert_eq!(asides(&fixture).len(), 1);
 }

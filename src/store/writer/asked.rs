@@ -175,7 +175,9 @@ impl StoreWriter {
         });
         // It was created from our own data a moment ago.
         let Ok(masked) = masked else { return };
-        if let Err(error) = self.change_session(|disk, key| put(disk, key, &masked)) {
+        let saved = self.change_session(|disk, key| put(disk, key, &masked));
+        // Another file may have replaced the one with this turn, from whose events it can be made.
+        if let (Err(error), Some(_)) = (saved, self.key) {
             self.record_failure(error);
         }
     }

@@ -1,12 +1,10 @@
 //! Reads the result of a test run: counts, and the names of what failed.
 
-use std::collections::BTreeMap;
+use serde_json::json;
 
-use serde_json::{Value, json};
-
-use super::command::{has_flag, subcommand};
+use super::command::subcommand;
 use super::items::{FinishedCommand, Items, clip, object};
-use super::search::{number, position};
+use super::search::position;
 
 /// The result of a test run.
 #[derive(Debug, Default)]
@@ -27,7 +25,7 @@ pub(super) struct TestFailure {
 }
 
 impl TestFailure {
-    fn set_place(&mut self, file: &str, line: u64) {
+    pub fn set_place(&mut self, file: &str, line: u64) {
         (self.file, self.line) = (Some(file.to_owned()), Some(line));
     }
 
@@ -177,156 +175,6 @@ pub(super) fn pytest(run: &FinishedCommand<'_>) -> Option<Items> {
         }
     }
     Some(summary.into_items())
-}
-
-/// unittest of Python: `FAIL: test_x (test_a.Sums.test_x)`, its traceback, `Ran 3 tests in 0.1s`.
-pub(super) fn unittest(run: &FinishedCommand<'_>) -> Option<Items> {
-    let mut summary = TestSummary::default();
-    let mut total = None;
-    for line in run.stdout.lines().chain(run.stderr.lines()) {
-        if let Some(rest) = line.strip_prefix("Ran ").filter(|rest| rest.contains(" test")) {
-            total = number(rest).map(|(count, _)| usize::try_from(count).unwrap_or(0));
-        } else if let Some(counts) = line.strip_prefix("FAILED (").or(line.strip_prefix("OK (")) {
-            let of = |word: &str| {
-                let after = counts.split_once(word).and_then(|(_, after)| number(after));
-                after.map_or(0, |(count, _)| usize::try_from(count).unwrap_or(0))
-            };
-            summary.failed = of("failures=") + of("errors=") + of("unexpected successes=");
-            summary.skipped = of("skipped=") + of("expected failures=");
-        } else if let Some(name) = line.strip_prefix("FAIL: ").or(line.strip_prefix("ERROR: ")) {
-            summary.add_failure(name);
-        } else if let Some(failure) = summary.failures.last_mut().filter(|it| it.message.is_none())
-        {
-            if let Some((file, line)) = python_frame(line) {
-                // The last frame before the error.
-                failure.set_place(file, line);
-            } else if failure.line.is_some() && line.contains("Error") && !line.starts_with(' ') {
-                failure.say(line);
-            }
-        }
-    }
-    summary.passed = total?.saturating_sub(summary.failed + summary.skipped);
-    Some(summary.into_items())
-}
-
-/// `  File "/w/test_a.py", line 7, in test_x`.
-fn python_frame(line: &str) -> Option<(&str, u64)> {
-    let (file, rest) = line.trim_start().strip_prefix("File \"")?.split_once("\", line ")?;
-    Some((file, number(rest)?.0))
-}
-
-/// RSpec: `3 examples, 1 failure`, and a line to run each failed one again.
-pub(super) fn rspec(run: &FinishedCommand<'_>) -> Option<Items> {
-    let is_counted = |line: &&str| number(line).is_some() && line.contains(" example");
-    let counts = run.stdout.lines().rev().find(is_counted)?;
-    let (total, failed) = (count(counts, " example"), count(counts, " failure"));
-    let skipped = count(counts, " pending");
-    let passed = total.saturating_sub(failed + skipped);
-    let mut summary = TestSummary { passed, failed, skipped, failures: Vec::new() };
-    for line in run.stdout.lines() {
-        let Some((place, name)) =
-            line.strip_prefix("rspec ").and_then(|rest| rest.split_once(" # "))
-        else {
-            continue;
-        };
-        if let Some(failure) = summary.add_failure(name)
-            && let Some((file, line)) = place.rsplit_once(':')
-            && let Ok(line) = line.parse()
-        {
-            failure.set_place(file, line);
-        }
-    }
-    Some(summary.into_items())
-}
-
-/// `go test`, plain, `-v` or `-json`.
-pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
-    let (_, args) = subcommand(run.args).filter(|(name, _)| *name == "test")?;
-    if has_flag(args, "", &["json"]) || args.iter().any(|arg| arg == "-json") {
-        return go_json(run.stdout);
-    }
-    let mut summary = TestSummary::default();
-    let mut packages = 0;
-    for line in run.stdout.lines() {
-        let text = line.trim_start();
-        if let Some(name) = text.strip_prefix("--- FAIL: ") {
-            summary.failed += 1;
-            summary.add_go_failure(name.split(' ').next().unwrap_or(name));
-        } else if text.starts_with("--- PASS: ") {
-            summary.passed += 1;
-        } else if text.starts_with("--- SKIP: ") {
-            summary.skipped += 1;
-        } else if let Some(package) = line.strip_prefix("FAIL\t") {
-            packages += 1;
-            if package.contains("[build failed]") {
-                return None;
-            }
-        } else if line.starts_with("ok  \t") {
-            packages += 1;
-        } else if let Some(failure) = summary.failures.last_mut() {
-            failure.read_go_line(text);
-        }
-    }
-    (packages > 0).then(|| summary.into_items())
-}
-
-impl TestSummary {
-    /// A test that failed only because a part of it did is not named beside that.
-    fn add_go_failure(&mut self, name: &str) {
-        self.failures.retain(|one| !name.starts_with(&format!("{}/", one.name)));
-        self.add_failure(name);
-    }
-}
-
-impl TestFailure {
-    /// `    b_test.go:9: got 1, want 2`, or what a panic says.
-    fn read_go_line(&mut self, text: &str) {
-        if let Some(at) = position(text).filter(|at| at.file.ends_with("_test.go"))
-            && self.line.is_none()
-        {
-            self.set_place(at.file, at.line);
-            let said = at.rest.trim();
-            if !said.is_empty() {
-                self.say(said);
-            }
-        } else if self.message.is_none()
-            && (text.starts_with("panic: ") || text.starts_with("Error:"))
-        {
-            self.say(&avocet_core::text::one_line(text));
-        }
-    }
-}
-
-fn go_json(text: &str) -> Option<Items> {
-    let mut ends: BTreeMap<String, (String, TestFailure)> = BTreeMap::new();
-    for event in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-        let (Some(action), Some(test)) = (event["Action"].as_str(), event["Test"].as_str()) else {
-            continue;
-        };
-        let (end, failure) = ends.entry(test.to_owned()).or_default();
-        if ["pass", "fail", "skip"].contains(&action) {
-            action.clone_into(end);
-        } else if let Some(line) = event["Output"].as_str() {
-            failure.read_go_line(line.trim_start());
-        }
-    }
-    ends.retain(|_, (end, _)| !end.is_empty());
-    let any = !ends.is_empty();
-    let mut summary = TestSummary::default();
-    for (test, (action, failure)) in ends {
-        match action.as_str() {
-            "pass" => summary.passed += 1,
-            "skip" => summary.skipped += 1,
-            _ => {
-                summary.failed += 1;
-                summary.add_go_failure(&test);
-                if let Some(added) = summary.failures.last_mut() {
-                    *added = TestFailure { name: test, ..failure };
-                }
-            }
-        }
-    }
-    any.then(|| summary.into_items())
 }
 
 /// The number in front of a word: `count("3 failed, 2 passed", " passed")` is 2.

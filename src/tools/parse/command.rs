@@ -18,7 +18,6 @@ const WRAPPERS: &[(&str, Wrapped)] = &[
     ("pnpm",    |args| skip_runner_subcommand(args, &["exec", "dlx"])),
     ("yarn",    |args| skip_runner_subcommand(args, &["exec", "dlx", "run"])),
     ("npm",     |args| skip_runner_subcommand(args, &["exec"])),
-    ("bundle",  |args| skip_runner_subcommand(args, &["exec"])),
     ("uv",      |args| skip_runner_subcommand(args, &["run"])),
     ("poetry",  |args| skip_runner_subcommand(args, &["run"])),
     ("python",  |args| skip_runner_subcommand(args, &["-m"])),

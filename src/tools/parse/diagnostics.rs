@@ -1,11 +1,11 @@
-//! Reads the diagnostics of compilers and linters: file, line, column, severity, code,
+//! Reads the diagnostics of compilers: file, line, column, severity, code,
 //! message.
 
 use serde_json::{Value, json};
 
-use super::command::{has_flag, subcommand};
+use super::command::subcommand;
 use super::items::{FinishedCommand, Items, clip, object};
-use super::search::{number, position};
+use super::search::position;
 
 /// One complaint, as it is gathered.
 #[derive(Clone, Debug, Default)]
@@ -153,178 +153,6 @@ fn typescript_line(line: &str) -> Option<Value> {
     Some(found.to_item())
 }
 
-/// ESLint: a file's name, then its complaints indented; or JSON.
-pub(super) fn eslint(run: &FinishedCommand<'_>) -> Option<Items> {
-    if let Ok(Value::Array(files)) = serde_json::from_str(run.stdout.trim())
-        && files.iter().all(|file| file["messages"].is_array())
-    {
-        return Some(files.iter().flat_map(eslint_json).collect());
-    }
-    let mut file = None;
-    let mut items = Items::default();
-    for line in run.stdout.lines() {
-        if !line.starts_with(' ') && !line.is_empty() {
-            file = Some(line).filter(|name| name.contains(['/', '.']));
-        } else if let Some(found) = eslint_line(line, file) {
-            items.push(found);
-        }
-    }
-    items.unless_empty(run.program == "eslint" && run.exit == Some(0))
-}
-
-/// `  12:5  error  Unexpected var  no-var`.
-fn eslint_line(line: &str, file: Option<&str>) -> Option<Value> {
-    let (line_of, rest) = number(line.trim_start())?;
-    let (column, rest) = number(rest.strip_prefix(':')?)?;
-    let rest = rest.trim_start();
-    let (severity, rest) = rest.split_once(' ')?;
-    if !["error", "warning"].contains(&severity) {
-        return None;
-    }
-    let (message, code) = match rest.trim().rsplit_once("  ") {
-        Some((message, code)) => (message.trim(), Some(code)),
-        None => (rest.trim(), None),
-    };
-    let found =
-        Diagnostic { file, line: Some(line_of), column: Some(column), severity, code, message };
-    file.map(|_| found.to_item())
-}
-
-fn eslint_json(file: &Value) -> Vec<Value> {
-    let messages = file["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let found = messages.iter().map(|message| {
-        let found = Diagnostic {
-            file: file["filePath"].as_str(),
-            line: message["line"].as_u64(),
-            column: message["column"].as_u64(),
-            severity: if message["severity"] == 2 { "error" } else { "warning" },
-            code: message["ruleId"].as_str(),
-            message: message["message"].as_str().unwrap_or_default(),
-        };
-        found.to_item()
-    });
-    found.collect()
-}
-
-/// Ruff: `a.py:1:8: F401 …`, the long form with an arrow, or JSON.
-pub(super) fn ruff(run: &FinishedCommand<'_>) -> Option<Items> {
-    if subcommand(run.args).is_some_and(|(name, _)| name == "format") {
-        return None;
-    }
-    if let Ok(Value::Array(found)) = serde_json::from_str(run.stdout.trim()) {
-        return Some(found.iter().map(ruff_json).collect());
-    }
-    let mut items = Items::default();
-    let mut header = None;
-    for line in run.stdout.lines() {
-        if let Some(place) = line.trim_start().strip_prefix("--> ") {
-            let Some((code, message)) = header.take() else { continue };
-            let mut parts = place.rsplitn(3, ':');
-            let column = parts.next().and_then(|column| column.trim().parse().ok());
-            let line = parts.next().and_then(|line| line.parse().ok());
-            let file = parts.next();
-            items.push(
-                Diagnostic { file, line, column, severity: "error", code: Some(code), message }
-                    .to_item(),
-            );
-        } else if let Some(at) = position(line)
-            && let Some((code, message)) = parse_rule_code(at.rest.trim_start())
-        {
-            items.push(
-                Diagnostic {
-                    file: Some(at.file),
-                    line: Some(at.line),
-                    column: at.column,
-                    severity: "error",
-                    code: Some(code),
-                    message,
-                }
-                .to_item(),
-            );
-        } else if let Some(found) = parse_rule_code(line) {
-            header = Some(found);
-        }
-    }
-    items.unless_empty(run.exit == Some(0))
-}
-
-/// `F401 [*] message`.
-fn parse_rule_code(text: &str) -> Option<(&str, &str)> {
-    let (code, message) = text.split_once(' ')?;
-    let code = code.trim_end_matches(':');
-    let known = code == "invalid-syntax"
-        || code.starts_with(|c: char| c.is_ascii_uppercase())
-            && code.ends_with(|c: char| c.is_ascii_digit())
-            && code.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
-    known.then(|| (code, message.trim_start_matches("[*] ").trim()))
-}
-
-fn ruff_json(found: &Value) -> Value {
-    let place = &found["location"];
-    let found = Diagnostic {
-        file: found["filename"].as_str(),
-        line: place["row"].as_u64(),
-        column: place["column"].as_u64(),
-        severity: "error",
-        code: found["code"].as_str(),
-        message: found["message"].as_str().unwrap_or_default(),
-    };
-    found.to_item()
-}
-
-/// pytest and Python itself: `tests/a.py:12: AssertionError`, or the last line of a
-/// traceback.
-pub(super) fn python(run: &FinishedCommand<'_>) -> Option<Items> {
-    let mut items = Items::default();
-    let mut place: Option<(&str, u64)> = None;
-    for line in run.stdout.lines().chain(run.stderr.lines()) {
-        let text = line.trim_start().trim_start_matches("E   ").trim_start();
-        if let Some(rest) = text.strip_prefix("File \"") {
-            let Some((file, rest)) = rest.split_once("\", line ") else { continue };
-            place = number(rest).map(|(line, _)| (file, line));
-        } else if let Some(at) = position(line)
-            && let Some(message) = Some(at.rest.trim()).filter(|text| is_exception(text))
-            && !at.file.contains(' ')
-        {
-            let line = Some(at.line);
-            items.push(
-                Diagnostic {
-                    file: Some(at.file),
-                    line,
-                    severity: "error",
-                    message,
-                    ..Diagnostic::default()
-                }
-                .to_item(),
-            );
-        } else if let Some((file, line)) = place.filter(|_| is_exception(text)) {
-            place = None;
-            let (file, line) = (Some(file), Some(line));
-            items.push(
-                Diagnostic {
-                    file,
-                    line,
-                    severity: "error",
-                    message: text,
-                    ..Diagnostic::default()
-                }
-                .to_item(),
-            );
-        }
-    }
-    if run.exit == Some(0) { None } else { items.unless_empty(false) }
-}
-
-/// `ValueError: …`, `KeyboardInterrupt`, `json.decoder.JSONDecodeError: …`.
-fn is_exception(text: &str) -> bool {
-    let name = text.split([':', ' ']).next().unwrap_or_default();
-    let last = name.rsplit('.').next().unwrap_or_default();
-    last.starts_with(|c: char| c.is_ascii_uppercase())
-        && ["Error", "Exception", "Warning", "Interrupt", "Exit"]
-            .iter()
-            .any(|end| last.ends_with(end))
-}
-
 /// `go build`, `go vet`: `./a.go:10:2: undefined: x`, sometimes after `vet: `.
 pub(super) fn go(run: &FinishedCommand<'_>) -> Option<Items> {
     let mut items = Items::default();
@@ -371,6 +199,5 @@ pub(super) fn compiler(run: &FinishedCommand<'_>) -> Option<Items> {
             .to_item(),
         );
     }
-    let quiet = ["mypy", "pyright"].contains(&run.program) && !has_flag(run.args, "h", &["help"]);
-    items.unless_empty(quiet && run.exit == Some(0))
+    items.unless_empty(false)
 }

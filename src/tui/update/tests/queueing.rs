@@ -150,3 +150,17 @@ fn the_setting_turns_enter_and_tab_round() {
     let steer = ScreenEffect::Send(Op::Steer { text: "two".into() });
     assert_eq!(press(&mut state, "two\t"), [steer]);
 }
+
+#[test]
+fn a_sent_message_is_saved_at_once() {
+    let mut state = screen();
+    for (typed, kept) in [("hello\n", "hello"), ("/version\n", "/version"), ("!ls\n", "!ls")] {
+        let mut effects: Vec<ScreenEffect> = Vec::new();
+        for c in typed.chars() {
+            let code = if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
+            effects.extend(update(&mut state, TimedInput::key(10_000, code)));
+        }
+        let is_kept = |effect: &ScreenEffect| matches!(effect, ScreenEffect::SaveHistory { line, .. } if line == kept);
+        assert!(effects.iter().any(is_kept), "{effects:?}");
+    }
+}

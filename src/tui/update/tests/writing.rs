@@ -7,20 +7,6 @@ use avocet_core::prompt::input;
 use avocet_core::protocol::{AttachmentSize, Image, PastedImage, Prompt, PromptPart};
 use avocet_tools::image::PreparedImage;
 
-#[test]
-fn a_sent_message_is_saved_at_once() {
-    let mut state = screen();
-    for (typed, kept) in [("hello\n", "hello"), ("/version\n", "/version"), ("!ls\n", "!ls")] {
-        let mut effects: Vec<ScreenEffect> = Vec::new();
-        for c in typed.chars() {
-            let code = if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
-            effects.extend(update(&mut state, TimedInput::key(10_000, code)));
-        }
-        let is_kept = |effect: &ScreenEffect| matches!(effect, ScreenEffect::SaveHistory { line, .. } if line == kept);
-        assert!(effects.iter().any(is_kept), "{effects:?}");
-    }
-}
-
 fn searched(keys: &str) -> State {
     let history = ["cargo test", "运行 测试", "git status", "cargo build"];
     let history = history.map(String::from).to_vec();

@@ -1,15 +1,14 @@
-//! The names that a simple expression reads, for a check before anything runs.
+//! Collects the names of a parsed expression.
 
-use serde_json::Value;
+use super::{Operator, SimpleArg, SimpleExpression, parse};
 
-use super::{
-    ArrowParameter, LONGEST, MapPart, Operator, PathStep, SimpleArg, SimpleExpression, parse,
-};
+/// Longest expression that is parsed, in bytes.
+const MAX_EXPRESSION: usize = 1024;
 
 /// The names that an expression reads of what is around it; `None` if it is not a simple one. Names
 /// that it expects to be missing, as in `x ?? 1` or `typeof x`, are not among them.
 pub fn names_read(text: &str) -> Option<Vec<String>> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_EXPRESSION {
         return None;
     }
     let expression = parse::parse(text)?;
@@ -32,73 +31,42 @@ struct NameReader {
 impl NameReader {
     fn visit(&mut self, expression: &SimpleExpression) {
         match expression {
-            SimpleExpression::Literal(_) | SimpleExpression::Undefined => {}
+            SimpleExpression::Literal | SimpleExpression::Nothing => {}
             SimpleExpression::Name(name) => {
                 let name = name.to_string();
                 if !self.local.contains(&name) && !self.names.contains(&name) {
                     self.names.push(name);
                 }
             }
-            SimpleExpression::List(items) => self.visit_all(items),
-            SimpleExpression::Map(parts) => {
-                for part in parts {
-                    match part {
-                        MapPart::Pair(_, value) | MapPart::Spread(value) => self.visit(value),
-                    }
-                }
-            }
-            SimpleExpression::Template(parts) => {
-                parts.iter().filter_map(|(_, value)| value.as_ref()).for_each(|it| self.visit(it));
-            }
-            SimpleExpression::Path(root, links) => {
+            SimpleExpression::Parts(parts) => self.visit_all(parts),
+            SimpleExpression::Path(root, args, optional) => {
                 self.visit(root);
-                for link in links {
-                    match &link.step {
-                        PathStep::Field(_) => {}
-                        PathStep::Index(index) => self.visit(index),
-                        PathStep::Method(_, args) => self.visit_all(args),
-                    }
-                }
-                if links.first().is_some_and(|link| link.optional) {
+                self.visit_all(args);
+                if *optional {
                     self.may_be_missing(root);
                 }
             }
-            SimpleExpression::Call(_, _, args) => self.visit_all(args),
             SimpleExpression::TypeOf(inner) => self.may_be_missing(inner),
-            SimpleExpression::Not(inner)
-            | SimpleExpression::Negative(inner)
-            | SimpleExpression::BitNot(inner) => self.visit(inner),
             SimpleExpression::Binary(operator, sides) => {
                 sides.iter().for_each(|side| self.visit(side));
                 let [left, right] = sides.as_ref();
                 match operator {
                     Operator::Coalesce | Operator::Or => self.may_be_missing(left),
-                    Operator::Equal { .. } if is_nothing(right) => self.may_be_missing(left),
-                    Operator::Equal { .. } if is_nothing(left) => self.may_be_missing(right),
-                    _ => {}
+                    Operator::Equal if is_nothing(right) => self.may_be_missing(left),
+                    Operator::Equal if is_nothing(left) => self.may_be_missing(right),
+                    Operator::And | Operator::Equal | Operator::Other => {}
                 }
             }
-            SimpleExpression::Choice(parts) => parts.iter().for_each(|part| self.visit(part)),
         }
     }
 
     fn visit_all(&mut self, args: &[SimpleArg]) {
         for arg in args {
             match arg {
-                SimpleArg::Value(value) | SimpleArg::Spread(value) => self.visit(value),
+                SimpleArg::Value(value) => self.visit(value),
                 SimpleArg::Arrow(parameters, body) => {
                     let outer = self.local.len();
-                    for parameter in parameters {
-                        match parameter {
-                            ArrowParameter::Name(name) => self.local.push(name.to_string()),
-                            ArrowParameter::Fields(fields) => {
-                                self.local.extend(fields.iter().map(|field| field.1.to_string()));
-                            }
-                            ArrowParameter::Items(items) => {
-                                self.local.extend(items.iter().map(ToString::to_string));
-                            }
-                        }
-                    }
+                    self.local.extend(parameters.iter().map(ToString::to_string));
                     self.visit(body);
                     self.local.truncate(outer);
                 }
@@ -109,7 +77,7 @@ impl NameReader {
     fn may_be_missing(&mut self, expression: &SimpleExpression) {
         match expression {
             SimpleExpression::Name(name) => self.optional.push(name.to_string()),
-            SimpleExpression::Path(root, _) => self.may_be_missing(root),
+            SimpleExpression::Path(root, ..) => self.may_be_missing(root),
             _ => {}
         }
     }
@@ -117,7 +85,7 @@ impl NameReader {
 
 /// Whether it is `null` or `undefined`.
 fn is_nothing(expression: &SimpleExpression) -> bool {
-    matches!(expression, SimpleExpression::Undefined | SimpleExpression::Literal(Value::Null))
+    matches!(expression, SimpleExpression::Nothing)
 }
 
 #[cfg(test)]

@@ -1,25 +1,17 @@
 //! Parses the arrow functions among the arguments of a call.
 
+use super::SimpleExpression;
 use super::parse::{ExpressionParser, RESERVED};
-use super::{ArrowParameter, SimpleExpression};
 
 impl<'t> ExpressionParser<'t> {
-    /// `name =>` or `(a, {b}, [c]) =>`; nothing is read if there is none.
-    pub fn parse_arrow_head(&mut self) -> Option<Vec<ArrowParameter>> {
+    /// The names of `name =>` or `(a, {b}, [c]) =>`; nothing is read if there is none.
+    pub fn parse_arrow_head(&mut self) -> Option<Vec<Box<str>>> {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let parameters = if ahead.eat("(") {
-            ahead.parse_all(")", ExpressionParser::parse_parameter)?
+        let names: Vec<Box<str>> = if ahead.eat("(") {
+            ahead.parse_all(")", ExpressionParser::parse_parameter)?.into_iter().flatten().collect()
         } else {
-            vec![ArrowParameter::Name(ahead.parse_own_name()?.into())]
+            vec![ahead.parse_own_name()?.into()]
         };
-        let mut names = Vec::new();
-        for parameter in &parameters {
-            match parameter {
-                ArrowParameter::Name(name) => names.push(name),
-                ArrowParameter::Fields(fields) => names.extend(fields.iter().map(|field| &field.1)),
-                ArrowParameter::Items(items) => names.extend(items),
-            }
-        }
         let is_twice = |at: usize| names[..at].contains(&names[at]);
         if (0..names.len()).any(is_twice) {
             return None;
@@ -28,7 +20,7 @@ impl<'t> ExpressionParser<'t> {
         let before = ahead.rest;
         let is_arrow = ahead.eat("=>") && !before.split_once("=>")?.0.contains(['\n', '\r']);
         self.rest = if is_arrow { ahead.rest } else { self.rest };
-        is_arrow.then_some(parameters)
+        is_arrow.then_some(names)
     }
 
     /// A value, or a block that returns one.
@@ -63,27 +55,24 @@ impl<'t> ExpressionParser<'t> {
         Some(all)
     }
 
-    fn parse_parameter(&mut self) -> Option<ArrowParameter> {
+    fn parse_parameter(&mut self) -> Option<Vec<Box<str>>> {
         if self.eat("{") {
-            self.parse_all("}", ExpressionParser::parse_field).map(ArrowParameter::Fields)
+            self.parse_all("}", ExpressionParser::parse_field)
         } else if self.eat("[") {
             self.parse_all("]", |parser| parser.parse_own_name().map(Box::from))
-                .map(ArrowParameter::Items)
         } else {
-            self.parse_own_name().map(|name| ArrowParameter::Name(name.into()))
+            self.parse_own_name().map(|name| vec![name.into()])
         }
     }
 
-    /// `key` or `key: name`
-    fn parse_field(&mut self) -> Option<(Box<str>, Box<str>)> {
+    /// The name of `key` or `key: name`.
+    fn parse_field(&mut self) -> Option<Box<str>> {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let key = ahead.parse_name().filter(|_| !ahead.rest.starts_with('$'))?;
+        ahead.parse_name().filter(|_| !ahead.rest.starts_with('$'))?;
         if ahead.eat(":") {
             self.rest = ahead.rest;
-            return Some((key.into(), self.parse_own_name()?.into()));
         }
-        let name = self.parse_own_name()?;
-        Some((name.into(), name.into()))
+        self.parse_own_name().map(Box::from)
     }
 
     fn parse_own_name(&mut self) -> Option<&'t str> {

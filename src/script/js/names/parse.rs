@@ -1,11 +1,6 @@
 //! Parses simple expressions; `None` for anything else.
 
-use serde_json::Value;
-
-use super::{
-    BitOperator, MapPart, Operator, PathLink, PathStep, SimpleArg, SimpleExpression, functions,
-    number,
-};
+use super::{Operator, SimpleArg, SimpleExpression};
 
 /// Deepest nesting of an expression.
 const DEPTH: usize = 32;
@@ -15,32 +10,42 @@ const OPERATORS: &[&[(&str, Operator)]] = &[
     &[("??", Operator::Coalesce)],
     &[("||", Operator::Or)],
     &[("&&", Operator::And)],
-    &[("|", Operator::Bits(BitOperator::Or))],
-    &[("^", Operator::Bits(BitOperator::Xor))],
-    &[("&", Operator::Bits(BitOperator::And))],
+    &[("|", Operator::Other)],
+    &[("^", Operator::Other)],
+    &[("&", Operator::Other)],
     &[
-        ("===", Operator::Equal { strict: true, negated: false }),
-        ("!==", Operator::Equal { strict: true, negated: true }),
-        ("==", Operator::Equal { strict: false, negated: false }),
-        ("!=", Operator::Equal { strict: false, negated: true }),
+        ("===", Operator::Equal),
+        ("!==", Operator::Equal),
+        ("==", Operator::Equal),
+        ("!=", Operator::Equal),
     ],
     &[
-        ("<=", Operator::Less { or_equal: true }),
-        (">=", Operator::Greater { or_equal: true }),
-        ("<", Operator::Less { or_equal: false }),
-        (">", Operator::Greater { or_equal: false }),
+        ("<=", Operator::Other),
+        (">=", Operator::Other),
+        ("<", Operator::Other),
+        (">", Operator::Other),
     ],
-    &[
-        ("<<", Operator::Bits(BitOperator::Left)),
-        (">>>", Operator::Bits(BitOperator::RightUnsigned)),
-        (">>", Operator::Bits(BitOperator::Right)),
-    ],
-    &[("+", Operator::Add), ("-", Operator::Subtract)],
-    &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)],
+    &[("<<", Operator::Other), (">>>", Operator::Other), (">>", Operator::Other)],
+    &[("+", Operator::Other), ("-", Operator::Other)],
+    &[("*", Operator::Other), ("/", Operator::Other), ("%", Operator::Other)],
 ];
 
 /// What may not follow an operator of one sign: together they are another one.
 const LONGER_SIGNS: &str = "+-*/%<>=&|^!?";
+
+/// Pure functions of the language, by the name they begin with and the one after its dot.
+const FUNCTIONS: &[(&str, &[&str])] = &[
+    ("Array", &["isArray"]),
+    ("Boolean", &[""]),
+    ("JSON", &["stringify"]),
+    ("Math", &["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"]),
+    ("Number", &["", "isInteger"]),
+    ("Object", &["entries", "keys", "values"]),
+    ("String", &[""]),
+    ("isNaN", &[""]),
+    ("parseFloat", &[""]),
+    ("parseInt", &[""]),
+];
 
 /// Words with a meaning of their own.
 pub(super) const RESERVED: &[&str] = &[
@@ -133,7 +138,7 @@ impl<'t> ExpressionParser<'t> {
             if !self.eat(":") {
                 return None;
             }
-            SimpleExpression::Choice(Box::new([condition, then, self.parse_choice()?]))
+            parts([condition, then, self.parse_choice()?])
         } else {
             condition
         };
@@ -177,17 +182,14 @@ impl<'t> ExpressionParser<'t> {
             return None;
         }
         let parsed = match self.rest.chars().next()? {
-            '!' if !self.rest.starts_with("!=") => {
-                self.eat("!");
-                SimpleExpression::Not(Box::new(self.parse_unary()?))
-            }
-            '-' if !self.rest.starts_with("--") => {
-                self.eat("-");
-                SimpleExpression::Negative(Box::new(self.parse_unary()?))
-            }
-            '~' => {
-                self.eat("~");
-                SimpleExpression::BitNot(Box::new(self.parse_unary()?))
+            sign @ ('!' | '-' | '~') => {
+                let rest = self.rest.strip_prefix(sign)?;
+                let is_longer = sign == '!' && rest.starts_with('=');
+                if is_longer || sign == '-' && rest.starts_with('-') {
+                    return None;
+                }
+                self.rest = rest;
+                parts([self.parse_unary()?])
             }
             _ if self.eat_word("typeof") => SimpleExpression::TypeOf(Box::new(self.parse_unary()?)),
             _ => self.parse_path()?,
@@ -206,42 +208,36 @@ impl<'t> ExpressionParser<'t> {
     /// A value, and the fields, items and methods after it.
     fn parse_path(&mut self) -> Option<SimpleExpression> {
         let value = self.parse_value()?;
-        let mut links = Vec::new();
+        let mut args = Vec::new();
+        // Whether `?.` is the first step.
+        let mut is_optional = None;
         loop {
             self.skip_space();
             // `a?.5:b` is a choice.
             let is_choice = |after: &str| after.starts_with(|c: char| c.is_ascii_digit());
-            let optional = match self.rest.strip_prefix("?.").filter(|after| !is_choice(after)) {
-                Some(after) => {
-                    self.rest = after;
-                    true
-                }
-                None => false,
-            };
+            let after = self.rest.strip_prefix("?.").filter(|after| !is_choice(after));
+            self.rest = after.unwrap_or(self.rest);
             self.skip_space();
-            let step = match self.rest.chars().next() {
+            match self.rest.chars().next() {
                 Some('[') => {
                     self.eat("[");
-                    let index = self.parse_choice()?;
-                    if !self.eat("]") {
-                        return None;
-                    }
-                    PathStep::Index(index)
+                    args.push(SimpleArg::Value(self.parse_choice()?));
+                    self.eat("]").then_some(())?;
                 }
                 Some('(' | '`' | '$') => return None,
-                _ if optional || self.eat(".") => {
-                    let name = self.parse_name()?;
+                _ if after.is_some() || self.eat(".") => {
+                    self.parse_name()?;
                     self.skip_space();
                     if self.rest.starts_with('(') {
-                        PathStep::Method(name.into(), self.parse_args()?)
-                    } else {
-                        PathStep::Field(name.into())
+                        args.extend(self.parse_args()?);
                     }
                 }
-                _ if links.is_empty() => return Some(value),
-                _ => return Some(SimpleExpression::Path(Box::new(value), links)),
-            };
-            links.push(PathLink { optional, step });
+                _ => {
+                    let Some(is_optional) = is_optional else { return Some(value) };
+                    return Some(SimpleExpression::Path(Box::new(value), args, is_optional));
+                }
+            }
+            is_optional.get_or_insert(after.is_some());
         }
     }
 
@@ -255,7 +251,7 @@ impl<'t> ExpressionParser<'t> {
         let mut items = Vec::new();
         while !self.eat(end) {
             let item = if self.eat("...") {
-                SimpleArg::Spread(self.parse_choice()?)
+                SimpleArg::Value(self.parse_choice()?)
             } else {
                 match self.parse_arrow_head() {
                     Some(names) => SimpleArg::Arrow(names, self.parse_arrow_body()?),
@@ -282,134 +278,102 @@ impl<'t> ExpressionParser<'t> {
                 self.eat("[");
                 let items = self.parse_items("]")?;
                 let has_function = items.iter().any(|item| matches!(item, SimpleArg::Arrow(..)));
-                (!has_function).then_some(SimpleExpression::List(items))
+                (!has_function).then_some(SimpleExpression::Parts(items))
             }
             '{' => self.parse_map(),
             quote @ ('"' | '\'') => {
                 self.rest = self.rest.strip_prefix(quote)?;
-                let text = self.parse_text(&[quote], &['\n', '\r'])?;
+                self.parse_text(&[quote], &['\n', '\r'])?;
                 self.rest = self.rest.strip_prefix(quote)?;
-                Some(SimpleExpression::Literal(Value::from(text)))
+                Some(SimpleExpression::Literal)
             }
             '`' => self.parse_template(),
             c if c.is_ascii_digit() => self.parse_number(),
             _ => {
                 let name = self.parse_name()?;
                 Some(match name {
-                    "true" => SimpleExpression::Literal(Value::Bool(true)),
-                    "false" => SimpleExpression::Literal(Value::Bool(false)),
-                    "null" => SimpleExpression::Literal(Value::Null),
-                    "undefined" => SimpleExpression::Undefined,
+                    "true" | "false" => SimpleExpression::Literal,
+                    "null" | "undefined" => SimpleExpression::Nothing,
                     // `this.name` is the value of the name.
                     "this" if self.eat(".") => SimpleExpression::Name(self.parse_name()?.into()),
                     name if RESERVED.contains(&name) => return None,
-                    name => match self.parse_function(name) {
-                        Some((root, function)) => {
-                            SimpleExpression::Call(root, function, self.parse_args()?)
-                        }
-                        None => SimpleExpression::Name(name.into()),
-                    },
+                    name if self.eat_function(name) => SimpleExpression::Parts(self.parse_args()?),
+                    name => SimpleExpression::Name(name.into()),
                 })
             }
         }
     }
 
-    /// A function of the language that is called here: `Math.max(`, `String(`.
-    fn parse_function(&mut self, root: &str) -> Option<(&'static str, functions::PureFunction)> {
+    /// Whether it is a function of the language that is called here: `Math.max(`, `String(`.
+    fn eat_function(&mut self, root: &str) -> bool {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let name = if ahead.eat(".") { ahead.parse_name()? } else { "" };
-        let function = functions::find(root, name)?;
+        let name = if ahead.eat(".") { ahead.parse_name() } else { Some("") };
         ahead.skip_space();
-        let is_called = ahead.rest.starts_with('(');
+        let mut rows = FUNCTIONS.iter().filter(|(first, _)| *first == root);
+        let is_called = ahead.rest.starts_with('(')
+            && name.is_some_and(|name| rows.any(|(_, second)| second.contains(&name)));
         self.rest = if is_called { ahead.rest } else { self.rest };
-        is_called.then_some(function)
+        is_called
     }
 
-    /// `{a: 1, 'b': 2, c}`
+    /// `{a: 1, 'b': 2, c, ...d}`
     fn parse_map(&mut self) -> Option<SimpleExpression> {
         self.eat("{");
-        let mut pairs = Vec::new();
+        let mut values = Vec::new();
         while !self.eat("}") {
-            if self.eat("...") {
-                pairs.push(MapPart::Spread(self.parse_choice()?));
-                if !self.eat(",") && !self.rest.starts_with('}') {
-                    return None;
-                }
-                continue;
-            }
-            self.skip_space();
-            let (key, own) = match self.rest.chars().next()? {
-                '"' | '\'' => match self.parse_value()? {
-                    SimpleExpression::Literal(Value::String(text)) => (text, None),
-                    _ => return None,
-                },
-                _ => {
-                    let name = self.parse_name()?;
-                    (name.to_owned(), Some(name))
-                }
-            };
-            // Numbers are sorted before other keys, and `__proto__` sets something else.
-            if key.starts_with(|c: char| c.is_ascii_digit()) || key == "__proto__" {
-                return None;
-            }
-            let value = match (self.eat(":"), own) {
-                (true, _) => self.parse_choice()?,
-                (false, Some(name)) if !RESERVED.contains(&name) && name != "undefined" => {
-                    let is_literal = ["true", "false", "null"].contains(&name);
-                    (!is_literal).then(|| SimpleExpression::Name(name.into()))?
-                }
-                _ => return None,
-            };
-            pairs.push(MapPart::Pair(key, value));
+            values.push(SimpleArg::Value(self.parse_pair()?));
             if !self.eat(",") && !self.rest.starts_with('}') {
                 return None;
             }
         }
-        Some(SimpleExpression::Map(pairs))
+        Some(SimpleExpression::Parts(values))
+    }
+
+    /// The value of a pair.
+    fn parse_pair(&mut self) -> Option<SimpleExpression> {
+        if self.eat("...") {
+            return self.parse_choice();
+        }
+        if self.rest.starts_with(['"', '\'']) {
+            self.parse_value()?;
+            return self.eat(":").then(|| self.parse_choice())?;
+        }
+        let name = self.parse_name()?;
+        if self.eat(":") {
+            return self.parse_choice();
+        }
+        let is_word = ["true", "false", "null", "undefined"].contains(&name);
+        (!is_word && !RESERVED.contains(&name)).then(|| SimpleExpression::Name(name.into()))
     }
 
     /// `text ${value} text`, from its first quote to its last.
     fn parse_template(&mut self) -> Option<SimpleExpression> {
         self.eat("`");
-        let mut parts = Vec::new();
+        let mut values = Vec::new();
         loop {
-            let mut text = self.parse_text(&['`', '$'], &['\r'])?;
-            while !self.rest.starts_with("${") && self.rest.starts_with('$') {
-                self.rest = self.rest.strip_prefix('$')?;
-                text = text + "$" + &self.parse_text(&['`', '$'], &['\r'])?;
-            }
+            self.parse_text(&['`', '$'], &['\r'])?;
             if let Some(after) = self.rest.strip_prefix('`') {
                 self.rest = after;
-                parts.push((text, None));
-                return Some(SimpleExpression::Template(parts));
+                return Some(SimpleExpression::Parts(values));
             }
-            self.rest = self.rest.strip_prefix("${")?;
-            let value = self.parse_choice()?;
-            self.eat("}").then_some(())?;
-            parts.push((text, Some(value)));
+            self.rest = self.rest.strip_prefix('$')?;
+            if self.rest.starts_with('{') {
+                self.eat("{");
+                values.push(SimpleArg::Value(self.parse_choice()?));
+                self.eat("}").then_some(())?;
+            }
         }
     }
 
     /// The text up to one of these signs, with its usual escapes.
-    fn parse_text(&mut self, ends: &[char], wrong: &[char]) -> Option<String> {
-        let mut text = String::new();
+    fn parse_text(&mut self, ends: &[char], wrong: &[char]) -> Option<()> {
         loop {
             let at = self.rest.find(|c| c == '\\' || ends.contains(&c) || wrong.contains(&c))?;
-            let (plain, after) = self.rest.split_at(at);
-            text.push_str(plain);
-            self.rest = after;
-            let Some(escape) = after.strip_prefix('\\') else {
-                return after.starts_with(|c| ends.contains(&c)).then_some(text);
+            self.rest = self.rest.get(at..)?;
+            let Some(escape) = self.rest.strip_prefix('\\') else {
+                return self.rest.starts_with(|c| ends.contains(&c)).then_some(());
             };
-            let sign = escape.chars().next()?;
-            text.push(match sign {
-                'n' => '\n',
-                't' => '\t',
-                'r' => '\r',
-                '\\' | '\'' | '"' | '`' | '$' | '/' => sign,
-                _ => return None,
-            });
-            self.rest = escape.strip_prefix(sign)?;
+            self.rest = escape.strip_prefix(['n', 't', 'r', '\\', '\'', '"', '`', '$', '/'])?;
         }
     }
 
@@ -432,12 +396,17 @@ impl<'t> ExpressionParser<'t> {
             return None;
         }
         self.rest = after;
-        number(digits.parse().ok()?).map(SimpleExpression::Literal)
+        digits.parse::<f64>().ok().map(|_| SimpleExpression::Literal)
     }
 }
 
 fn is_name_part(c: char) -> bool {
     c.is_alphabetic() || c.is_ascii_digit() || c == '_'
+}
+
+/// An expression that reads what its parts read.
+fn parts<const COUNT: usize>(all: [SimpleExpression; COUNT]) -> SimpleExpression {
+    SimpleExpression::Parts(all.map(SimpleArg::Value).into())
 }
 
 fn is_logical(expression: &SimpleExpression) -> bool {
