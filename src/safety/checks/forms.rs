@@ -81,8 +81,8 @@ pub fn without_query(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
 
 /// `git diff --no-index A B`: in a folder it would read every file.
 pub fn git_no_index(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let (world, cwd) = (call.ground.scene.world, &call.ground.cwd);
-    raise_where(call, tokens, findings, |text| world.kind(&cwd.join(text)) == PathKind::Folder);
+    let kind = |text: &str| call.ground.scene.world.kind(&call.ground.cwd.join(text));
+    raise_where(call, tokens, findings, |text| kind(text) == PathKind::Folder);
 }
 
 /// `@FILE` among the operands holds more of them.
