@@ -253,7 +253,7 @@ fn name_questions<'a>(
     is_alone: bool,
     arg: usize,
 ) -> Vec<Reason> {
-    let mut questions: Vec<Reason> = Vec::new();
+    let mut named_reasons: Vec<Reason> = Vec::new();
     for (text, risk) in pieces {
         for reason in risk.reasons.iter().filter(|reason| reason.tier == Tier::L1) {
             let named = || {
@@ -264,21 +264,21 @@ fn name_questions<'a>(
             let say = if is_named { reason.say.clone() } else { named() };
             let question = Reason { say, arg: Some(arg), ..reason.clone() };
             // The same for each value of a loop.
-            if !questions.contains(&question) {
-                questions.push(question);
+            if !named_reasons.contains(&question) {
+                named_reasons.push(question);
             }
         }
     }
-    questions
+    named_reasons
 }
 
 /// The risk of a line with these reasons first, in place of the same ones about the whole of it, and
 /// last the general ones: that it is a line, and what its shell could do.
-pub fn lead_with(questions: Vec<Reason>, risk: Risk) -> Risk {
-    if questions.is_empty() {
+pub fn lead_with(first_reasons: Vec<Reason>, risk: Risk) -> Risk {
+    if first_reasons.is_empty() {
         return risk;
     }
-    let is_said = |reason: &Reason| questions.iter().any(|asked| asked.rule == reason.rule);
+    let is_said = |reason: &Reason| first_reasons.iter().any(|asked| asked.rule == reason.rule);
     let is_general =
         |reason: &Reason| reason.rule == "shell.string" || SHELLS.contains(&reason.rule.as_str());
     let (refused, others): (Vec<Reason>, Vec<Reason>) =
@@ -287,7 +287,7 @@ pub fn lead_with(questions: Vec<Reason>, risk: Risk) -> Risk {
         others.into_iter().partition(|reason| reason.tier == Tier::L1);
     let beside = asking.into_iter().filter(|reason| !is_said(reason));
     let (general, beside): (Vec<Reason>, Vec<Reason>) = beside.partition(is_general);
-    let reasons = [refused, questions, beside, general, reading].concat();
+    let reasons = [refused, first_reasons, beside, general, reading].concat();
     let rule = reasons.first().map_or(risk.rule, |reason| reason.rule.clone());
     Risk { rule, reasons, ..risk }
 }

@@ -115,8 +115,8 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
 }
 
 /// Adds why the pieces of a line ask, and returns it.
-fn add_questions(asking: Option<&JudgedLine>, findings: &mut Findings) -> Vec<Reason> {
-    let questions = asking.map(JudgedLine::questions).unwrap_or_default();
+fn add_questions(line: Option<&JudgedLine>, findings: &mut Findings) -> Vec<Reason> {
+    let questions = line.map(JudgedLine::questions).unwrap_or_default();
     for Reason { rule, tier, say, arg } in &questions {
         findings.add(rule.clone(), *tier, say.clone(), *arg, &[]);
     }

@@ -147,7 +147,7 @@ pub fn python_module(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
     }
 }
 
-/// `python3 -m pip list`: what is added for `pip` goes right behind its name.
+/// `python3 -m pip list`: what is added for `pip` comes right after its name.
 pub fn python_pip(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let is_pip = call.args.starts_with(&["-m".to_owned(), "pip".to_owned()]);
     if !is_pip || tokens.iter().filter(|token| token.flag().is_some()).count() != 1 {
