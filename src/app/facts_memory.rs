@@ -100,6 +100,21 @@ mod tests {
     }
 
     #[test]
+    fn refused_parameters_are_known_to_the_next_run_with_what_was_known_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, here) = (folder.path().join("facts.json"), "http://127.0.0.1:8080/v1");
+        let said = ServerFacts { window: Some(8_192), ..ServerFacts::default() };
+        let refuses = |name: &str| ServerFacts { refused: vec![name.to_owned()], ..said.clone() };
+        let silent = ServerFacts { refused: vec!["seed".to_owned()], ..ServerFacts::default() };
+        for facts in [&said, &refuses("temperature"), &silent, &said] {
+            FactsMemory::new(path.clone()).remember(here, "m", facts);
+        }
+        let refused = vec!["temperature".to_owned(), "seed".to_owned()];
+        let known = ServerFacts { refused, ..said };
+        assert_eq!(FactsMemory::new(path).facts(here, "m"), Some(&known));
+    }
+
+    #[test]
     fn the_file_does_not_grow_without_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("facts.json");

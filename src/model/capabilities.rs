@@ -31,6 +31,8 @@ pub struct Capabilities {
     pub parameters: Option<u64>,
     /// Whether anything is known of the model itself, or these are careful guesses.
     pub known: bool,
+    /// The parameters that its server refused.
+    pub refused: Vec<String>,
 }
 
 /// Whether PDF documents can be sent.
@@ -64,6 +66,7 @@ const UNKNOWN: Capabilities = Capabilities {
     prices: None,
     parameters: None,
     known: false,
+    refused: Vec::new(),
 };
 
 /// What is known of `model` at `provider` (a name of the table, such as `openai`; any other text
@@ -87,6 +90,7 @@ pub fn capabilities(
         all.parameters = facts.parameters.or(all.parameters);
         all.prices = facts.prices.or(all.prices);
         all.known |= !facts.is_silent();
+        all.refused.clone_from(&facts.refused);
     }
     for said in settings.iter().filter(|said| name_pattern::covers(&said.pattern, model)) {
         all.window = said.window.unwrap_or(all.window);
@@ -137,6 +141,7 @@ fn known(provider: &str, model: &str) -> Capabilities {
         prices,
         parameters,
         known: true,
+        refused: Vec::new(),
     }
 }
 

@@ -258,6 +258,10 @@ impl Model for HttpModel {
         self.facts.facts.get()
     }
 
+    fn refused_params(&self) -> Vec<&'static str> {
+        self.capabilities.features().refused_params()
+    }
+
     fn enforced_window(&self) -> Option<u64> {
         Some(self.window.load(Ordering::Relaxed)).filter(|window| *window > 0)
     }

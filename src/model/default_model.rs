@@ -84,6 +84,10 @@ impl Model for Auto {
         self.server.chosen.get()?.facts()
     }
 
+    fn refused_params(&self) -> Vec<&'static str> {
+        self.server.chosen.get().map(Model::refused_params).unwrap_or_default()
+    }
+
     fn learn(&self) -> BoxFuture<'static, ()> {
         let auto = self.clone();
         async move {

@@ -9,6 +9,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{BoxStream, StreamExt};
 
 use super::capabilities::DocumentSupport;
+use super::wire::features::omit;
 use super::{Capabilities, Chunk, Model, ModelError, Request, RequestLimits, ServerFacts};
 use avocet_core::deadline::with_timeout;
 use avocet_core::protocol::{Dialect, Effort, Image, Params, Prices, PromptSize, cost};
@@ -146,6 +147,7 @@ impl DescribedModel {
             PromptSize::Full => request.params.clone(),
             PromptSize::Short => with_steady_sampling(&request.params, self.choices.is_near),
         };
+        known.refused.iter().for_each(|name| omit(&mut params, name));
         // What the model does not know becomes the nearest that it knows.
         let effort = match self.effort_levels() {
             Some(levels) => request.effort.and_then(|wanted| wanted.nearest(&levels)),
@@ -279,7 +281,15 @@ impl Model for DescribedModel {
         let (refuses_tools, remember) =
             (Arc::clone(&self.refuses_tools), Arc::clone(&self.remember));
         let named = Arc::clone(&self.inner);
+        let mut is_first = true;
         let noted = move |chunk: Result<Chunk, ModelError>| {
+            let new = is_first.then(|| named.refused_params()).filter(|new| !new.is_empty());
+            is_first = false;
+            if let Some(new) = new {
+                let refused = new.into_iter().map(str::to_owned).collect();
+                let said = named.facts().cloned().unwrap_or_default();
+                remember(named.name(), &ServerFacts { refused, ..said });
+            }
             if matches!(chunk, Err(ModelError::NoTools { .. }))
                 && !refuses_tools.swap(true, Ordering::Relaxed)
             {

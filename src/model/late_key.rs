@@ -60,6 +60,10 @@ impl Model for LateKey {
         self.current().facts()
     }
 
+    fn refused_params(&self) -> Vec<&'static str> {
+        self.current().refused_params()
+    }
+
     /// A key is not fetched for this.
     fn learn(&self) -> BoxFuture<'static, ()> {
         self.model.get().map_or_else(|| ready(()).boxed(), |model| model.learn())

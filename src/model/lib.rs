@@ -108,6 +108,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// The parameters that its server refused by name in this run.
+    fn refused_params(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Asks its server, which may take its time or fail: then nothing more is known.
     fn learn(&self) -> BoxFuture<'static, ()> {
         ready(()).boxed()

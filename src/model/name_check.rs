@@ -92,6 +92,10 @@ impl Model for NameCheck {
         self.inner.facts().or(self.passed.get())
     }
 
+    fn refused_params(&self) -> Vec<&'static str> {
+        self.inner.refused_params()
+    }
+
     /// The check, before the first request asks for it.
     fn learn(&self) -> BoxFuture<'static, ()> {
         let this = self.clone();

@@ -77,6 +77,10 @@ impl Model for Retry {
         self.model.enforced_window()
     }
 
+    fn refused_params(&self) -> Vec<&'static str> {
+        self.model.refused_params()
+    }
+
     fn learn(&self) -> BoxFuture<'static, ()> {
         self.model.learn()
     }

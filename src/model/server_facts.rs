@@ -18,12 +18,16 @@ pub struct ServerFacts {
     pub images: Option<bool>,
     pub parameters: Option<u64>,
     pub prices: Option<Prices>,
+    /// The parameters that it refused by name.
+    #[serde(default)]
+    pub refused: Vec<String>,
 }
 
 impl ServerFacts {
     /// True if nothing is known from the server.
     pub fn is_silent(&self) -> bool {
-        ServerFacts { tried_tools: None, ..self.clone() } == ServerFacts::default()
+        let said = ServerFacts { tried_tools: None, refused: Vec::new(), ..self.clone() };
+        said == ServerFacts::default()
     }
 
     /// These facts after `earlier` ones: what was tried counts until the server says otherwise.
@@ -32,7 +36,9 @@ impl ServerFacts {
         let is_same = self.tools.is_none() || self.tools == earlier.tools;
         let tried_tools = self.tried_tools.or(earlier.tried_tools.filter(|_| is_same));
         let facts = if self.is_silent() { earlier } else { self };
-        ServerFacts { tried_tools, ..facts.clone() }
+        let mut refused = earlier.refused.clone();
+        refused.extend(self.refused.iter().filter(|name| !earlier.refused.contains(name)).cloned());
+        ServerFacts { tried_tools, refused, ..facts.clone() }
     }
 
     /// These facts, and `other` where they say nothing.
@@ -47,6 +53,7 @@ impl ServerFacts {
             images: self.images.or(other.images),
             parameters: self.parameters.or(other.parameters),
             prices: self.prices.or(other.prices),
+            refused: if self.refused.is_empty() { other.refused } else { self.refused },
         }
     }
 }
@@ -79,6 +86,7 @@ pub fn facts_of_listed(item: &Value) -> ServerFacts {
             .or_else(|| (item.get("type")?.as_str()? == "vlm").then_some(true)),
         parameters: count(meta, &["n_params"]),
         prices: item.get("pricing").and_then(listed_prices),
+        refused: Vec::new(),
     }
 }
 

@@ -156,7 +156,8 @@ pub fn open_entries(
         };
         *named = entries.into_iter().filter(|write| !is_around(write)).collect();
     }
-    let (world, place) = (context.scene.world, context.scene.place);
+    let world = context.scene.world;
+    let place = context.scene.place;
     for write in named.iter_mut() {
         let above =
             write.path.ancestors().skip(1).find(|above| world.kind(above) == PathKind::Folder);

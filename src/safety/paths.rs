@@ -335,5 +335,6 @@ const PUBLIC: &[&str] = &[
     "/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release", "/etc/debian_version",
     "/etc/redhat-release", "/etc/alpine-release", "/etc/hosts", "/etc/timezone", "/etc/issue",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime",
-    "/proc/filesystems",
+    "/proc/filesystems", "/proc/stat", "/proc/swaps", "/proc/partitions",
+    "/etc/hostname", "/etc/shells", "/etc/resolv.conf",
 ];

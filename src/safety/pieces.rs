@@ -12,7 +12,7 @@ use super::{
     ShellScriptPart, named,
 };
 use avocet_core::i18n::{Lang, LocalizedText, safety as words};
-use avocet_core::protocol::{Effect, Requires, Step, StepAction, SubCommand, Tier};
+use avocet_core::protocol::{Effect, Reason, Requires, Risk, Step, StepAction, SubCommand, Tier};
 use avocet_core::text::short_name;
 
 /// Judges a step that is a piece of a line, and whether a rule of the user lets it run.
@@ -163,20 +163,12 @@ impl JudgedLine {
         self.pieces.iter().filter(|piece| !piece.runs()).map(|piece| &piece.judged)
     }
 
-    /// Adds why pieces ask, each named: these are the reasons to read first.
-    pub fn add_questions(&self, findings: &mut Findings) {
-        for piece in self.pieces.iter().filter(|piece| !piece.runs() && !piece.judged.risk.lifted) {
-            let reasons = piece.judged.risk.reasons.iter();
-            for reason in reasons.filter(|reason| reason.tier == Tier::L1) {
-                let is_named = self.pieces.len() == 1 || names(&reason.say, &piece.text);
-                let named = || {
-                    let say = words::SHELL_PIECE_ASKS.with("piece", excerpt(&piece.text));
-                    say.with("why", reason.say.clone())
-                };
-                let say = if is_named { reason.say.clone() } else { named() };
-                findings.add(reason.rule.clone(), Tier::L1, say, Some(self.arg), &[]);
-            }
-        }
+    /// Why pieces ask, each named.
+    pub fn questions(&self) -> Vec<Reason> {
+        let asking = |piece: &&JudgedPiece| !piece.runs() && !piece.judged.risk.lifted;
+        let pieces = self.pieces.iter().filter(asking);
+        let pieces = pieces.map(|piece| (piece.text.as_str(), &piece.judged.risk));
+        name_questions(pieces, self.pieces.len() == 1, self.arg)
     }
 
     /// What the line opens entry by entry, where all of its commands change exactly what they name,
@@ -247,6 +239,60 @@ impl JudgedLine {
         ShellScript(parts.collect())
     }
 }
+
+/// Why the pieces of a line ask that is not understood as a whole.
+pub fn questions_of(work: &StepAction, pieces: &[SubCommand]) -> Vec<Reason> {
+    let Some((_, arg, _)) = shell_line(work) else { return Vec::new() };
+    let named = pieces.iter().map(|piece| (piece.text.as_str(), &piece.risk));
+    name_questions(named, pieces.len() == 1, arg)
+}
+
+/// The reasons to ask of these pieces, in words that name each where it is not the only one.
+fn name_questions<'a>(
+    pieces: impl Iterator<Item = (&'a str, &'a Risk)>,
+    is_alone: bool,
+    arg: usize,
+) -> Vec<Reason> {
+    let mut named_reasons: Vec<Reason> = Vec::new();
+    for (text, risk) in pieces {
+        for reason in risk.reasons.iter().filter(|reason| reason.tier == Tier::L1) {
+            let named = || {
+                let say = words::SHELL_PIECE_ASKS.with("piece", excerpt(text));
+                say.with("why", reason.say.clone())
+            };
+            let is_named = is_alone || names(&reason.say, text);
+            let say = if is_named { reason.say.clone() } else { named() };
+            let question = Reason { say, arg: Some(arg), ..reason.clone() };
+            // The same for each value of a loop.
+            if !named_reasons.contains(&question) {
+                named_reasons.push(question);
+            }
+        }
+    }
+    named_reasons
+}
+
+/// The risk of a line with these reasons first, in place of the same ones about the whole of it, and
+/// last the general ones: that it is a line, and what its shell could do.
+pub fn lead_with(first_reasons: Vec<Reason>, risk: Risk) -> Risk {
+    if first_reasons.is_empty() {
+        return risk;
+    }
+    let is_said = |reason: &Reason| first_reasons.iter().any(|asked| asked.rule == reason.rule);
+    let is_general =
+        |reason: &Reason| reason.rule == "shell.string" || SHELLS.contains(&reason.rule.as_str());
+    let (refused, others): (Vec<Reason>, Vec<Reason>) =
+        risk.reasons.into_iter().partition(|reason| reason.tier == Tier::L2);
+    let (asking, reading): (Vec<Reason>, Vec<Reason>) =
+        others.into_iter().partition(|reason| reason.tier == Tier::L1);
+    let beside = asking.into_iter().filter(|reason| !is_said(reason));
+    let (general, beside): (Vec<Reason>, Vec<Reason>) = beside.partition(is_general);
+    let reasons = [refused, first_reasons, beside, general, reading].concat();
+    let rule = reasons.first().map_or(risk.rule, |reason| reason.rule.clone());
+    Risk { rule, reasons, ..risk }
+}
+
+const SHELLS: &[&str] = &["bash", "sh"];
 
 /// Whether a reason begins with the program of a piece: "`npm test` runs code of the project."
 fn names(say: &LocalizedText, piece: &str) -> bool {

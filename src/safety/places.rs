@@ -96,7 +96,7 @@ pub const SYSTEM: &[&str] = &[
 #[rustfmt::skip]
 pub const LIBRARIES: &[&str] = &[
     "/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/src",
-    "/usr/local/include", "/usr/local/lib", "/usr/local/lib64", "/usr/local/share", "/usr/local/src",
+    "/usr/local/include", "/usr/local/lib", "/usr/local/lib64", "/usr/local/share", "/usr/local/src", "/usr/local/go/src",
     "/lib", "/lib32", "/lib64", "/nix/store",
 ];
 

@@ -15,13 +15,14 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use avocet_core::protocol::Observation;
 
+mod compiled;
 mod encodings;
 mod key_blocks;
 mod lines;
@@ -34,6 +35,7 @@ mod vault;
 mod view;
 mod words;
 
+use compiled::Compiled;
 use shapes::{RequiredSuffix, SHAPES, SecretPattern};
 use values::SecretSpan;
 use vault::{MARK, OLD_MARK, Vault};
@@ -116,11 +118,6 @@ pub struct Revealed {
 /// A mask that does not belong to a secret of this session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownMask(pub String);
-
-struct Compiled {
-    /// All values in one, longer forms first; `None` without values.
-    values: Option<AhoCorasick>,
-}
 
 /// The table of shapes, the same for all sessions.
 static PATTERNS: LazyLock<CompiledShapes> = LazyLock::new(CompiledShapes::new);
@@ -374,7 +371,8 @@ impl Redactor {
     fn find_values(&self, text: &str, hits: &mut Vec<SecretSpan>) {
         let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
         for found in compiled.values.iter().flat_map(|values| values.find_iter(text)) {
-            let kind = self.values.get(found.pattern().as_usize());
+            let owner = compiled.owners.get(found.pattern().as_usize());
+            let kind = owner.and_then(|owner| self.values.get(*owner));
             let kind = kind.map_or_else(|| "secret".into(), |(name, _)| name.clone());
             hits.push(SecretSpan::new(kind, found.start(), found.end()));
         }
@@ -451,18 +449,6 @@ pub fn is_masked(text: &str) -> bool {
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Redactor").field("values", &self.values.len()).finish_non_exhaustive()
-    }
-}
-
-impl Compiled {
-    fn new(values: &[(String, String)]) -> Compiled {
-        let forms = values.iter().map(|(_, form)| form);
-        let values = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(forms)
-            .ok();
-        Compiled { values: values.filter(|values| values.patterns_len() > 0) }
     }
 }
 

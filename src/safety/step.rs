@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::{
-    ApprovalMode, Effect, Requires, SandboxStatus, Step, StepAction, SubCommand, Tier,
+    ApprovalMode, Effect, Reason, Requires, SandboxStatus, Step, StepAction, SubCommand, Tier,
 };
 
 use super::command;
@@ -69,8 +69,11 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
         |line: &&JudgedLine| !is_off && line.runs() && may_start_shell(&step.work, &ground);
     let running = line.as_ref().filter(is_own);
     let asking = line.as_ref().filter(|_| running.is_none());
-    asking.iter().for_each(|line| line.add_questions(&mut findings));
+    let mut questions = add_questions(asking, &mut findings);
     let (pieces, task) = judge_work(&step.work, running, &ground, &mut findings);
+    if line.is_none() {
+        questions = pieces::questions_of(&step.work, &pieces);
+    }
     asking.iter().for_each(|line| line.add_refusals(&mut findings));
     tools::skill::check_restriction(&step.work, scene.policy, &mut findings);
     check_masks(&step.work, &ground, &mut findings);
@@ -103,12 +106,21 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
         launch.needs = launch.needs.without_openings();
     }
     launch.opened = scene.policy.session_opening(&step.work, &ground.cwd);
-    let risk = findings.into_risk(lifted);
+    let risk = pieces::lead_with(questions, findings.into_risk(lifted));
     let runs = running.is_some() && (risk.tier == Tier::L0 || allowed);
     let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
     let script = line.filter(|_| runs).map(JudgedLine::into_script);
     let launch = Launch { script, ..launch };
     (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
+}
+
+/// Adds why the pieces of a line ask, and returns it.
+fn add_questions(line: Option<&JudgedLine>, findings: &mut Findings) -> Vec<Reason> {
+    let questions = line.map(JudgedLine::questions).unwrap_or_default();
+    for Reason { rule, tier, say, arg } in &questions {
+        findings.add(rule.clone(), *tier, say.clone(), *arg, &[]);
+    }
+    questions
 }
 
 /// What a step opens entry by entry of what it names, where it is one that changes exactly that.

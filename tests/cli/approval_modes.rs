@@ -147,7 +147,8 @@ fn on_a_machine_that_is_thrown_away_every_step_runs_that_no_rule_of_the_user_ref
     let (code, said) = run(&bench, &replies, &[&container, "-y"]);
     assert_eq!((code, made()), (0, 28), "{said}");
 
-    // What is refused elsewhere runs, and says nothing of settings. There is no such folder.
+    // In the container even a command that is refused elsewhere runs, and nothing suggests lifting
+    // the rule. The folder it would delete does not exist.
     let replies = [&exec("rm", &["-rf", &at("not-there")]), DONE];
     let (code, said) = run(&bench, &replies, &["-y"]);
     assert!(code == 3 && said.contains("Refused"), "{code} {said}");

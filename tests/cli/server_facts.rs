@@ -201,6 +201,21 @@ fn a_refusal_of_tools_is_remembered_for_the_next_run_and_a_test_that_works_lifts
 }
 
 #[test]
+fn a_refused_parameter_is_left_out_of_the_first_request_of_the_next_run() {
+    let bench = TestDir::new();
+    let refusal =
+        json!({ "error": { "message": "Unsupported value: 'temperature'", "param": "temperature" } });
+    let says = || Reply::chat("Hello.");
+    let server = Server::start(vec![Reply::json(400, &refusal), says(), says(), says()]);
+    for name in ["SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct", "SmolLM2-360M-Instruct"] {
+        ask(&bench, &server, name, &["-p", "hi"]);
+    }
+    let has_temperature: Vec<bool> =
+        server.requests().iter().map(|sent| sent.json()["temperature"].is_number()).collect();
+    assert_eq!(has_temperature, [true, false, false, true]);
+}
+
+#[test]
 fn tools_are_tried_at_every_kind_of_server_with_a_model_of_unknown_name() {
     for provider in ["openai", "openai-responses", "anthropic", "gemini", "ollama", "azure"] {
         let bench = TestDir::new();

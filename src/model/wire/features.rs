@@ -195,6 +195,13 @@ impl RequestFeatures {
         out
     }
 
+    /// The parameters that were given up, by name.
+    pub fn refused_params(self) -> Vec<&'static str> {
+        let params = OMITTABLE.iter().enumerate();
+        let refused = params.filter(|(at, _)| self.has(RequestFeatures(1 << (PARAMS_FROM + at))));
+        refused.map(|(_, name)| *name).collect()
+    }
+
     /// What the user should know of the parts that are given up beyond those of `before`.
     pub fn describe_lost(self, before: RequestFeatures) -> Option<LocalizedText> {
         let is_new = |part: RequestFeatures| self.has(part) && !before.has(part);
@@ -304,7 +311,8 @@ fn param_names(params: &Params) -> Vec<String> {
     }
 }
 
-fn omit(params: &mut Params, name: &str) {
+/// Takes a parameter out, if it may be.
+pub(crate) fn omit(params: &mut Params, name: &str) {
     match name {
         "temperature" => params.temperature = None,
         "top_p" => params.top_p = None,

@@ -6,7 +6,7 @@ use avocet_core::protocol::Effect;
 
 use super::super::findings::Findings;
 use super::super::spec::{ArgPosition, ArgToken, Invocation, flag_values, operands};
-use super::super::{args, sensitive};
+use super::super::{PathKind, args, sensitive};
 use super::find::exec_read_findings;
 use super::{jq, recursive};
 
@@ -46,15 +46,15 @@ pub fn to_output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     }
 }
 
-/// `terraform fmt` writes without it.
+/// `terraform fmt`, `ruff format` write without it.
 pub fn checks_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    if args::find_flag(tokens, "-check").is_none() {
+    if args::find_flag(tokens, "-check|--check|--diff").is_none() {
         raise_at(call, 0, findings);
     }
 }
 
-/// Nothing in front of the sub-command that could undo what is added after it.
-pub fn no_fix(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+/// Nothing in front of the sub-command, where another folder or setting could be named.
+pub fn right_after(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     if call.seat != ArgPosition::From(1) {
         raise_at(call, 0, findings);
     }
@@ -65,12 +65,24 @@ pub fn numbers_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
     raise_where(call, tokens, findings, |text| !number(text));
 }
 
-/// `git help`: the sub-command comes first, so no other folder was named before it.
+/// `git help NAME`.
 pub fn git_help(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    if call.seat != ArgPosition::From(1) {
+    right_after(call, tokens, findings);
+    names_only(call, tokens, findings);
+}
+
+/// `git remote show -n NAME`: only `-n` keeps it from asking the other machine.
+pub fn without_query(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    if args::find_flag(tokens, "-n").is_none() {
         raise_at(call, 0, findings);
     }
     names_only(call, tokens, findings);
+}
+
+/// `git diff --no-index A B`: in a folder it would read every file.
+pub fn git_no_index(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let kind = |text: &str| call.ground.scene.world.kind(&call.ground.cwd.join(text));
+    raise_where(call, tokens, findings, |text| kind(text) == PathKind::Folder);
 }
 
 /// `@FILE` among the operands holds more of them.
@@ -311,14 +323,36 @@ pub fn openssl_input(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
     }
 }
 
-/// `yq FILTER FILE`: the first operand may be either.
+/// `yq FILTER FILE`, `yq FILE`, `yq eval FILTER FILE`: of two programs of this name. What one
+/// takes for a format or a file the other takes for its filter.
 pub fn yq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    match operands(tokens).next() {
-        Some((at, filter)) if !jq::is_plain_jq(filter) => raise_at(call, at, findings),
-        Some(_) => {}
+    let formats = flag_values(tokens, "-o|--output-format|-p|--input-format");
+    let odd = formats.filter(|(_, text)| !YQ_FORMATS.contains(&text.trim_start_matches('=')));
+    let indents = flag_values(tokens, "-I|--indent");
+    let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '=');
+    let wide = indents.filter(|(_, text)| !is_number(text));
+    if let Some((at, _)) = odd.chain(wide).next() {
+        raise_at(call, at, findings);
+    }
+    let mut words = operands(tokens).skip_while(|(_, text)| ["eval", "e"].contains(text));
+    match words.next() {
+        Some((_, text)) if jq::is_plain_jq(text) || is_data_file(text) => {}
+        Some((at, _)) => raise_at(call, at, findings),
         None => raise_at(call, 0, findings),
     }
 }
+
+/// `config.yml`: the name of a file, which as a filter would tell nothing.
+fn is_data_file(text: &str) -> bool {
+    let is_data = text.rsplit_once('.').is_some_and(|(_, end)| YQ_FORMATS.contains(&end));
+    let mut words = text.split(['.', '-', '/']);
+    is_data
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        && words.all(|word| word != "env")
+}
+
+const YQ_FORMATS: &[&str] =
+    &["json", "j", "yaml", "y", "yml", "toml", "xml", "x", "props", "csv", "tsv", "auto"];
 
 /// `ar t ARCHIVE [MEMBER…]`.
 pub fn ar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {

@@ -27,10 +27,10 @@ pub use awk::awk;
 pub use data::{queries, statements};
 pub use find::{find, reads_found_names};
 pub use forms::{
-    ar_lists, bat, checks_format, fd_reads, firewall, git_help, git_one_setting, git_range_diff,
-    git_setting, ip_shows, journalctl, kernel_names, lsof, lsof_files, names_only, no_fix,
-    no_list_file, no_pager_command, numbers_only, openssl_input, plain_files, short_time,
-    tar_lists, to_output, unit_properties, units, yq,
+    ar_lists, bat, checks_format, fd_reads, firewall, git_help, git_no_index, git_one_setting,
+    git_range_diff, git_setting, ip_shows, journalctl, kernel_names, lsof, lsof_files, names_only,
+    no_list_file, no_pager_command, numbers_only, openssl_input, plain_files, right_after,
+    short_time, tar_lists, to_output, unit_properties, units, without_query, yq,
 };
 pub use git::{
     git_bisect, git_branch, git_diff, git_dirty, git_discard, git_format, git_push, git_reflog,
@@ -40,8 +40,8 @@ pub use jq::{jq, unnamed};
 pub use lines::git_config;
 pub use pathspec::{git_grep, git_object, git_paths, git_stash};
 pub use project::{
-    cargo_fmt, cargo_reads, git_submodules, jar_lists, npm_reads, npm_setting, python_json,
-    rust_toolchain, rustc_explain,
+    cargo_fmt, cargo_reads, git_submodules, jar_lists, npm_reads, npm_setting, python_module,
+    python_pip, rust_toolchain, rustc_explain,
 };
 pub use recursive::{diff, grep, ls, recursive_flag, rg};
 pub use remote::{destroys, docker, forge, prune, sends};

@@ -115,10 +115,42 @@ pub fn rustc_explain(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
     }
 }
 
+/// Modules of Python that show what is in a file or what is installed: the option without which
+/// each would do more, and those that it has.
+const PYTHON_MODULES: &[(&str, &str, &str)] = &[
+    (
+        "json.tool",
+        "",
+        "--sort-keys --no-ensure-ascii --json-lines --no-indent --tab --compact --indent",
+    ),
+    ("zipfile", "-l|--list", "-l --list"),
+    ("tarfile", "-l|--list", "-l --list"),
+    ("tokenize", "", "-e --exact"),
+    ("ast", "", ""),
+    ("platform", "", ""),
+    ("site", "", ""),
+    ("sysconfig", "", ""),
+];
+
 /// `python3 -m json.tool FILE`: any other module, or a script in front of it, is code.
-pub fn python_json(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn python_module(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let modules: Vec<_> = flag_values(tokens, "-m").collect();
-    if modules != [(0, "json.tool")] {
+    let [(0, module)] = modules.as_slice() else { return raise(call, 0, findings) };
+    let Some((_, needed, own)) = PYTHON_MODULES.iter().find(|(name, ..)| name == module) else {
+        return raise(call, 0, findings);
+    };
+    let mut rest = tokens.iter().skip(1).filter_map(ArgToken::flag);
+    let is_own = rest.all(|flag| own.split(' ').any(|name| name == flag));
+    let is_there = needed.is_empty() || args::find_flag(tokens, needed).is_some();
+    if !is_own || !is_there {
+        raise(call, 0, findings);
+    }
+}
+
+/// `python3 -m pip list`: what is added for `pip` comes right after its name.
+pub fn python_pip(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let is_pip = call.args.starts_with(&["-m".to_owned(), "pip".to_owned()]);
+    if !is_pip || tokens.iter().filter(|token| token.flag().is_some()).count() != 1 {
         raise(call, 0, findings);
     }
 }

@@ -21,14 +21,14 @@ pub(super) const ROWS: &[Spec] = &[
             Spec::ask("run run-script test t start stop restart build dev lint format check exec x dlx create init", words::RUNS_PROJECT, INSTALL).keeps(&["npm test", "npm run build", "yarn build"]),
             Spec::refuse("publish unpublish deprecate", words::PUBLISHES, FAR).keeps(&["npm publish"]),
             Spec::refuse("login logout adduser token owner access", words::LOGS_IN, &[Secret, Network]).keeps(&["npm login"]),
-            Spec::ask("ls list outdated view info why explain audit config pkg root bin prefix doctor fund search", words::READS_PROJECT, &[Network]).keeps(&["npm ls ./x", "npm config set a b", "npm pkg set a=b", "npm outdated"]),
+            Spec::ask("ls list ll la outdated view info why explain audit config pkg root bin prefix doctor fund search", words::READS_PROJECT, &[Network]).keeps(&["npm ls ./x", "npm config set a b", "npm pkg set a=b", "npm outdated"]),
         ])
         .keeps(&["npm", "npm nobody"]),
     Spec::ask("npx pnpx bunx uvx pipx dlx corepack volta nvm fnm asdf mise rtx pyenv rbenv nodenv goenv jenv sdk conda mamba micromamba nix nix-shell nix-env nix-build nix-store guix devbox direnv rustup brew port apt-cache snap flatpak mas winget scoop choco", words::RUNS_FETCHED, INSTALL).check(wrappers::dash_c).values("-c=text --call=text -p=text --package=text")
         .keeps(&["npx eslint .", "npx -c id", "rustup update", "brew install x"]).raised(&["npx -c 'rm -rf build'"]),
     Spec::ask("apt apt-get aptitude dpkg yum dnf zypper rpm pacman yay paru apk emerge xbps-install eopkg pkg pkgin opkg swupd slackpkg installpkg softwareupdate installer", words::CHANGES_PACKAGES, &[Write, Network, Elevate]).keeps(&["apt install x", "pacman -Syu", "apt update"]),
     Spec::ask("node nodejs deno bun ts-node tsx", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments).quiet(&["--version", "-v"]).keeps(&["node x.js", "node -e 1", "bun -e 1"]),
-    Spec::ask("python python2 python3 python3.* python2.* pypy pypy3 ipython jupyter", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments).quiet(&["--version", "-V"])
+    Spec::ask("python python2 python3 python3.* python2.* pypy pypy3 ipython jupyter", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments).quiet(&["--version", "-V", "-VV"])
         .keeps(&["python3 -c 1", "python3 x.py", "python3 -m json.tool a.json b.json", "python3 x.py -m json.tool", "python -m http.server"]),
     Spec::ask("perl ruby php lua luajit Rscript R julia java groovy scala kotlin ghci runghc runhaskell irb swift elixir racket guile sbcl clisp ocaml octave gnuplot node-gyp pwsh powershell raku dart crystal nim jshell m4 bc dc gforth wasmtime wasmer maxima sage", words::RUNS_CODE, INSTALL).check(wrappers::scan_arguments)
         .quiet(&["--version"])

@@ -142,7 +142,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("df")
         .flags("-a -h -H -i -k -l -P -T --all --human-readable --si --inodes --local --portability --print-type --total")
         .values("-B=text --block-size=text -t=text --type=text -x=text --exclude-type=text --output=?text")
-        .operands(Reads(ANY)).keeps(&["df", "df -h", "df -h ."]).raised(&["df --sync", "df /root"]),
+        .operands(Text).keeps(&["df", "df -h", "df -h .", "df -h /home"]).raised(&["df --sync"]),
     Spec::read("realpath")
         .flags("-e -m -L -P -q -s -z --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip --no-symlinks --zero")
         .values("--relative-to=path --relative-base=path").operands(Reads(ANY)).keeps(&["realpath src"]).raised(&["realpath /root/x"]),

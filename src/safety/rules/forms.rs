@@ -6,7 +6,7 @@
 //! into their current folder first.
 
 use super::super::checks;
-use super::super::spec::Operands::{Named, None as No, PatternThenReads, Reads, Text};
+use super::super::spec::Operands::{Lists, Named, None as No, PatternThenReads, Reads, Text};
 use super::super::spec::Spec;
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect::Exec;
@@ -65,6 +65,29 @@ const FORMATS: &[&str] = &[
     "soelim", "zsoelim", "preconv", "iconv", "col", "ul", "sed", "locale", "gzip", "gunzip",
     "zcat", "bzip2", "xz", "zstd", "lzip", "sh", "cat", "man", "mandoc", "apropos", "whatis",
 ];
+/// What the commands of `cargo` are that are programs of their own.
+const CARGO_TOOLS: &[&str] = &[
+    "cargo-fmt",
+    "rustfmt",
+    "cargo-clippy",
+    "clippy-driver",
+    "cargo-nextest",
+    "cargo-audit",
+    "cargo-deny",
+];
+const PYENV: &[&str] =
+    &["env", "bash", "readlink", "sort", "sed", "head", "cut", "tr", "cat", "dirname", "basename"];
+/// What only reads of `pip`, and what keeps it from asking and going online.
+const OF_PIP: &[Spec] = &[
+    Spec::read("list").flags("-e -l -v --editable --local --user --not-required --exclude-editable --include-editable --verbose").values("--format=text --exclude=text"),
+    Spec::read("show").flags("-f -v --files --verbose").operands(Text),
+    Spec::read("freeze").flags("-l --local --user --all --exclude-editable").values("--exclude=text"),
+    Spec::read("inspect").flags("--local --user").operands(No),
+    Spec::read("check help").operands(No),
+];
+const QUIET_PIP: &[&str] = &["--disable-pip-version-check", "--no-input", "--no-cache-dir"];
+/// Commands of git whose names cannot be aliases.
+const GIT_NAMES: &str = "git.status git.diff git.log git.show git.branch git.tag git.add git.commit git.checkout git.switch git.restore git.reset git.merge git.rebase git.fetch git.pull git.push git.clone git.stash git.cherry-pick git.revert git.clean git.rm git.mv git.config git.remote git.worktree git.blame git.grep git.describe git.apply git.am git.gc git.reflog git.rev-parse git.ls-files git.ls-tree git.cat-file git.init git.bundle git.archive git.notes";
 /// What those commands of git start that are scripts.
 const GIT_SCRIPTS: &[&str] = &["sh", "basename", "sed", "uname", "cat", "grep", "tr", "git"];
 /// The folder of man's own helpers.
@@ -119,10 +142,23 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("ruby perl php lua luajit deno bun julia ghc cabal stack elixir mix nim crystal", &["-v", "-V", "--numeric-version"]),
     probe("dotnet", &["--info", "--list-sdks", "--list-runtimes"]),
     probe("zig nim crystal", &["version", "--version"]),
-    probe("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* gfortran", &["--version", "-v", "-dumpversion", "-dumpmachine", "-dumpfullversion", "-print-search-dirs"]),
+    probe("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* gfortran", &["--version", "-v", "-dumpversion", "-dumpmachine", "-dumpfullversion", "-print-search-dirs", "-print-libgcc-file-name", "-print-sysroot", "-print-multi-lib", "-print-multiarch", "-print-targets", "-print-resource-dir", "--print-resource-dir", "--help"]),
     probe("make gmake ninja cmake ctest", &["--version", "-v", "--help"]),
     probe("cargo", &["install --list"]),
-    probe("rustup", &["toolchain list -v"]),
+    probe("rustup", &["toolchain list -v", "override list", "doc --path"]),
+    probe("rustc", &["--print target-libdir", "--print host-tuple", "-C help", "-W help"]),
+    probe("rustfmt", &["--print-config default"]),
+    probe_by(CARGO_TOOLS, "cargo", &["fmt --version", "clippy --version", "clippy -V", "nextest --version", "audit --version", "deny --version"]),
+    probe("node nodejs", &["--help", "-h", "--v8-options"]),
+    probe("golangci-lint gopls dlv staticcheck gitleaks", &["version", "-version"]),
+    probe("kubectl", &["help", "options", "completion bash", "completion zsh"]),
+    probe("java", &["-XshowSettings -version", "-XshowSettings:properties -version", "-XshowSettings:vm -version", "--list-modules", "-help", "--help"]),
+    probe("cmake", &["--help-command-list", "--help-module-list", "--help-variable-list", "--help-property-list", "--help-policy-list", "-E capabilities"]),
+    probe("uv", &["cache dir", "python dir", "tool dir", "help", "self version"]),
+    probe("php", &["-m", "--modules", "--ini"]),
+    probe("zig", &["env", "targets"]),
+    probe("ld", &["--verbose"]),
+    probe("yq ctags info", &["--version"]),
     probe("volta fnm asdf mise pyenv rbenv nodenv goenv jenv sdk brew nix", &["--version"]),
     probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "--version"]),
     probe("kustomize", &["version", "version --short"]),
@@ -133,13 +169,21 @@ pub(super) const FORMS: &[CommandForm] = &[
 
     // What is installed.
     CommandForm {
-        spec: Spec::ask("pip pip2 pip3 pip3.*", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(&[
-            Spec::read("list").flags("-e -l -v --editable --local --user --not-required --exclude-editable --include-editable --verbose").values("--format=text --exclude=text"),
-            Spec::read("show").flags("-f -v --files --verbose").operands(Text),
-            Spec::read("freeze").flags("-l --local --user --all --exclude-editable").values("--exclude=text"),
-            Spec::read("check help").operands(No),
+        spec: Spec::ask("pip pip2 pip3 pip3.*", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(OF_PIP),
+        needs: &[], empty_folder: true, inserted: (0, QUIET_PIP),
+    },
+    // Only in an empty folder: a file of the project with the name of the module would be it.
+    CommandForm {
+        spec: Spec::ask("python python3 python3.*", words::INSTALLS, &[Exec]).posix().values("-m=text").check(checks::python_pip).subs(OF_PIP),
+        needs: &["-m"], empty_folder: true, inserted: (2, QUIET_PIP),
+    },
+    CommandForm {
+        spec: Spec::ask("conda mamba micromamba", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(&[
+            Spec::read("list").flags("-e -f -c --export --full-name --canonical --explicit --json --revisions").values("-n=text --name=text").operands(Text).check(checks::names_only),
+            Spec::read("info").flags("-e --envs --json --base").operands(No),
+            Spec::ask("env", words::INSTALLS, &[Exec]).posix().subs(&[Spec::read("list").flags("--json").operands(No)]),
         ]),
-        needs: &[], empty_folder: true, inserted: (0, &["--disable-pip-version-check", "--no-input", "--no-cache-dir"]),
+        needs: &[], empty_folder: true, inserted: (0, &[]),
     },
     CommandForm {
         spec: Spec::ask("gem", words::INSTALLS, &[Exec]).posix().starts(&["ruby"]).subs(&[
@@ -158,12 +202,14 @@ pub(super) const FORMS: &[CommandForm] = &[
 
     // What a project is made of. Nothing of it is run, and what it names elsewhere is closed by
     // the sandbox.
-    here(Spec::read("npm.ls npm.list npm.ll npm.la").by_language().flags("-a --all -l --long --json -p --parseable -g --global --link --prod --production --dev --package-lock-only").values("--depth=text --omit=text --include=text")
+    here(Spec::read("npm.ls npm.list npm.ll npm.la").by_language().flags("-a --all -l --long --json -p --parseable -g --global --link --prod --production --dev --package-lock-only --workspaces").values("-w=text --workspace=text --depth=text --omit=text --include=text")
         .operands(Text).check(checks::npm_reads).starts(NODE), &[]),
     here(Spec::read("npm.explain npm.why").by_language().flags("--json").operands(Text).check(checks::npm_reads).starts(NODE), &[]),
+    // Alone it lists the scripts.
+    here(Spec::read("npm.run npm.run-script").by_language().flags("--json").operands(No).check(checks::npm_reads).starts(NODE), &[]),
     here(Spec::read("npm.root npm.prefix").by_language().flags("-g --global").operands(No).check(checks::npm_reads).starts(NODE), &[]),
     here(Spec::ask("npm.pkg", words::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get").by_language().flags("--json").operands(Text).check(checks::npm_reads)]), &[]),
-    here(Spec::ask("npm.config", words::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get list ls").by_language().flags("-g --global --json").operands(Text).check(checks::npm_setting)]), &[]),
+    here(Spec::ask("npm.config", words::READS_PROJECT, &[Exec]).posix().starts(NODE).subs(&[Spec::read("get list ls").by_language().flags("-g --global --json -l --long").operands(Text).check(checks::npm_setting)]), &[]),
     here(Spec::read("cargo.metadata").by_language().flags("--no-deps -q --quiet -v --verbose --offline --locked --frozen --all-features --no-default-features").values("--format-version=text --manifest-path=path -F=text --features=text --color=text")
         .operands(No).check(checks::cargo_reads), &["--no-deps"]),
     here(Spec::read("cargo.locate-project cargo.read-manifest").by_language().flags("--workspace -q --quiet -v --verbose --offline --locked --frozen").values("--message-format=text --manifest-path=path --color=text").operands(No).check(checks::cargo_reads), &[]),
@@ -177,9 +223,16 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("gofmt").by_language().flags("-l -d -s -e").operands(Reads(ANY)).starts(&["diff"]), &[]),
     here(Spec::read("shellcheck").by_language().flags("-x --external-sources --norc --list-optional").values("-f=text --format=text -s=text --shell=text -S=text --severity=text -e=text --exclude=text -i=text --include=text -o=text --enable=text -C=?text --color=?text -W=text --wiki-link-count=text -P=path --source-path=path")
         .operands(Reads(ANY)), &[]),
+    here(Spec::ask("go.mod go.work", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("edit").by_language().flags("-json -print").operands(Reads(1))]), &[]),
+    here(Spec::read("cmake").by_language().flags("-N -L -LA -LH -LAH").operands(Reads(1)), &["-N"]),
+    apart(Spec::read("cmake").values("--help-command=text --help-module=text --help-variable=text --help-property=text --help-policy=text").operands(No), &["--help-command|--help-module|--help-variable|--help-property|--help-policy"]),
+    here(Spec::read("cmake").by_language().flags("--list-presets").operands(No), &["--list-presets"]),
+    apart(Spec::read("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-*").values("-print-file-name=text -print-prog-name=text").operands(No), &["-print-file-name|-print-prog-name"]),
+    apart(Spec::read("php").values("--ri=text --rf=text --rc=text --re=text").operands(No), &["--ri|--rf|--rc|--re"]),
+    here(Spec::ask("pyenv rbenv nodenv", words::RUNS_FETCHED, &[Exec]).posix().helpers(&["libexec"]).starts(PYENV).subs(&[Spec::read("versions version version-name version-origin root").by_language().flags("--bare --skip-aliases --skip-envs").operands(No)]), &[]),
     // Isolated: a file of the folder with the name of a module would be loaded.
     CommandForm {
-        spec: Spec::read("python python3 python3.*").flags("--sort-keys --no-ensure-ascii --json-lines --no-indent --tab --compact").values("-m=text --indent=text").operands(Reads(1)).check(checks::python_json),
+        spec: Spec::read("python python3 python3.*").flags("--sort-keys --no-ensure-ascii --json-lines --no-indent --tab --compact -l --list -e --exact").values("-m=text --indent=text").operands(Reads(1)).check(checks::python_module),
         needs: &["-m"], empty_folder: false, inserted: (0, &["-I"]),
     },
 
@@ -193,16 +246,23 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("codespell").by_language().flags("-c -f -q --count --check-filenames --hard-encoding-detection").values("-L=text --ignore-words-list=text -S=sure --skip=sure").operands(Reads(ANY)).starts(PYTHON), &[]),
     CommandForm {
         spec: Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
-            Spec::read("check").by_language().flags("--diff --show-settings -q --quiet -v --verbose --statistics --preview --no-preview --respect-gitignore --exit-zero -e").values("--output-format=text --select=text --ignore=text --extend-select=text --target-version=text --line-length=text").operands(Reads(ANY)).check(checks::no_fix),
+            Spec::read("check").by_language().flags("--diff --no-fix --show-files --show-settings -q --quiet -v --verbose --statistics --preview --no-preview --respect-gitignore --exit-zero -e").values("--output-format=text --select=text --ignore=text --extend-select=text --target-version=text --line-length=text").operands(Reads(ANY)).check(checks::right_after),
         ]),
         needs: &[], empty_folder: false, inserted: (1, &["--no-cache", "--no-fix"]),
     },
     CommandForm {
         spec: Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[
-            Spec::read("format").by_language().flags("--check --diff -q --quiet -v --verbose --preview --no-preview").values("--target-version=text --line-length=text").operands(Reads(ANY)),
+            Spec::read("format").by_language().flags("--check --diff -q --quiet -v --verbose --preview --no-preview").values("--target-version=text --line-length=text").operands(Reads(ANY)).check(checks::checks_format),
         ]),
-        needs: &["--check|--diff"], empty_folder: false, inserted: (1, &["--no-cache"]),
+        needs: &[], empty_folder: false, inserted: (1, &["--no-cache"]),
     },
+    apart(Spec::ask("ruff", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("rule linter version").flags("--all").values("--output-format=text").operands(Text).check(checks::names_only)]), &[]),
+    here(Spec::read("isort").by_language().flags("-c --check --check-only --df --diff -q --quiet -v --verbose").values("--profile=text -l=text --line-length=text").operands(Reads(ANY)).starts(PYTHON), &["-c|--check|--check-only|--df|--diff"]),
+    here(Spec::read("pyflakes").operands(Reads(ANY)).starts(PYTHON), &[]),
+    here(Spec::read("pycodestyle").by_language().flags("-q --quiet -v --verbose --first --show-pep8 --statistics --count --benchmark").values("--exclude=sure --filename=text --select=text --ignore=text --max-line-length=text --max-doc-length=text --format=text").operands(Reads(ANY)).starts(PYTHON), &[]),
+    here(Spec::read("hadolint").flags("--no-color --no-fail -V --verbose").values("-f=text --format=text --ignore=text -t=text --failure-threshold=text -c=path --config=path").operands(Reads(ANY)), &[]),
+    here(Spec::read("actionlint").by_language().flags("-verbose -oneline -no-color").operands(Reads(ANY)).starts(&["shellcheck", "pyflakes", "python3"]), &[]),
+    here(Spec::ask("zig", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("fmt").flags("--check").operands(Reads(ANY)).check(checks::checks_format)]), &[]),
     here(Spec::read("black").by_language().flags("--check --diff -q --quiet -v --verbose --fast --safe").values("-l=text --line-length=text -t=text --target-version=text").operands(Reads(ANY)).starts(PYTHON), &["--check|--diff"]),
     // Checked, and not run.
     here(Spec::read("bash sh dash").posix().flags("-n").operands(Reads(1)), &["-n"]),
@@ -290,6 +350,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("tmux").quiet(&["ls", "list-sessions"]).check(checks::needs_quiet), &[]),
     here(Spec::read("sleep").operands(Text).check(checks::short_time), &[]),
     here(Spec::read("dpkg").flags("-l -L -S -s --list --listfiles --search --status").operands(Text).starts(&["dpkg-query"]), &["-l|-L|-S|-s|--list|--listfiles|--search|--status"]),
+    here(Spec::read("dpkg").quiet(&["--print-architecture", "--print-foreign-architectures"]).check(checks::needs_quiet), &[]),
+    here(Spec::read("dpkg").flags("-c -I --contents --info").operands(Reads(1)).starts(&["dpkg-deb", "tar", "gzip", "bzip2", "xz", "zstd"]), &["-c|-I|--contents|--info"]),
     here(Spec::read("dpkg-query").flags("-W -l -L -S -s --show --list --listfiles --search --status").values("-f=text --showformat=text").operands(Text), &["-W|-l|-L|-S|-s|--show|--list|--listfiles|--search|--status"]),
     here(Spec::ask("apt", words::INSTALLS, &[Exec]).posix().subs(&[
         Spec::read("list").flags("--installed --upgradable --upgradeable -a --all-versions --manual-installed").operands(Text).check(checks::names_only),
@@ -298,6 +360,16 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::ask("apt-cache", words::INSTALLS, &[Exec]).posix().subs(&[
         Spec::read("show showpkg policy search depends rdepends madison stats pkgnames").flags("-a --all-versions -f --full -n --names-only --installed").operands(Text).check(checks::names_only),
     ]), &[]),
+    here(Spec::read("rpm").flags("-q -a -i -l -f -c -d -R -s --query --all --info --list --file --configfiles --docfiles --requires --provides --changelog --last --state --nosignature --nodigest").operands(Lists), &["-q|--query"]),
+    here(Spec::read("pacman").flags("-Q -q -e -i -l -o -s -d -t -m -n -u --query --quiet --explicit --info --list --owns --search --deps --unrequired --foreign --native --upgrades").operands(Lists), &["-Q|--query"]),
+    here(Spec::ask("apk", words::INSTALLS, &[Exec]).posix().subs(&[
+        Spec::read("info").flags("-a -v -e -L -d -s -R --all --verbose --installed --contents --description --size --depends").operands(Text).check(checks::names_only),
+        Spec::read("list").flags("-I -v --installed --verbose").operands(Text).check(checks::names_only),
+    ]), &[]),
+    here(Spec::read("ldconfig").flags("-p --print-cache").operands(No), &["-p|--print-cache"]),
+    here(Spec::read("update-alternatives").flags("--get-selections").values("--list=text --display=text --query=text").operands(No), &["--get-selections|--list|--display|--query"]),
+    here(Spec::read("ssh-keygen").flags("-l -v").values("-f=path -E=text").operands(No), &["-l", "-f"]),
+    here(Spec::read("systemctl").flags("--failed --no-pager --user --system -q --quiet -l --full --plain --no-legend -a --all").operands(No), &[]),
     here(Spec::read("dmesg").flags("-T -x -k -u -t -e -P -r --ctime --decode --kernel --userspace --notime --reltime --nopager --raw").values("-l=text --level=text -f=text --facility=text --color=?text --time-format=text --since=text --until=text").operands(No), &[]),
     here(Spec::read("who users").flags("-a -b -d -H -l -m -q -r -s -u -T -h -f -i --all --boot --heading --count --users --short --no-header").operands(No), &[]),
     here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
@@ -325,12 +397,21 @@ pub(super) const FORMS: &[CommandForm] = &[
         needs: &[], empty_folder: false, inserted: (1, &["--no-includes"]),
     },
     // The names of its own commands cannot be aliases, and with this alone each prints its usage.
-    here(Spec::read("git.status git.diff git.log git.show git.branch git.tag git.add git.commit git.checkout git.switch git.restore git.reset git.merge git.rebase git.fetch git.pull git.push git.clone git.stash git.cherry-pick git.revert git.clean git.rm git.mv git.config git.remote git.worktree git.blame git.grep git.describe git.apply git.am git.gc git.reflog git.rev-parse git.ls-files git.ls-tree git.cat-file git.init git.bundle git.archive git.notes")
+    here(Spec::read(GIT_NAMES)
         .quiet(&["-h"]).check(checks::needs_quiet), &[]),
     here(Spec::read("git.apply").flags("--stat --numstat --summary --check -R --reverse -v --verbose -z --unidiff-zero --ignore-whitespace --recount").values("-p=text").operands(Reads(ANY)), &["--stat|--numstat|--summary|--check"]),
     here(Spec::read("git.hash-object").flags("--no-filters --stdin").values("-t=text").operands(Reads(ANY)), &[]),
     here(Spec::ask("git.sparse-checkout", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list").operands(No)]), &[]),
+    here(Spec::read("git.submodule").flags("-q --quiet").operands(No).starts(GIT_SCRIPTS).check(checks::git_submodules), &[]),
     here(Spec::ask("git.submodule", words::GIT_RUNS, &[Exec]).posix().flags("-q --quiet").starts(GIT_SCRIPTS).subs(&[Spec::read("status").flags("--cached").operands(Named).check(checks::git_submodules)]), &[]),
+    here(Spec::read("git.diff").flags("--no-index -q --quiet --exit-code -w -b -a --text --stat --numstat --shortstat --name-only --name-status --summary --minimal --patience --histogram --ignore-all-space --ignore-space-change --ignore-blank-lines --no-color --no-prefix --no-ext-diff --no-textconv")
+        .values("-U=?text --unified=?text --color=?text --word-diff=?text --stat=?text").operands(Reads(2)).check(checks::git_no_index), &["--no-index"]),
+    here(Spec::ask("git.remote", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("show").flags("-n").operands(Text).check(checks::without_query)]), &[]),
+    here(Spec::read("git.ls-remote").flags("--get-url -q --quiet").operands(Text).check(checks::names_only), &["--get-url"]),
+    here(Spec::read("git.clean").flags("-n -d -x -X -q --dry-run --quiet").values("-e=sure --exclude=sure").operands(Named), &["-n|--dry-run"]),
+    here(Spec::read("git.archive").quiet(&["-l", "--list"]).check(checks::needs_quiet), &[]),
+    here(Spec::ask("git.bundle", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list-heads verify").flags("-q --quiet").operands(Reads(1))]), &[]),
+    apart(Spec::read(GIT_NAMES).flags("--help").operands(No).check(checks::right_after).starts(FORMATS).helpers(OF_MAN), &["--help"]),
     here(Spec::read("git.fsck").flags("--full --no-full --strict --unreachable --dangling --no-dangling --connectivity-only -v --verbose --progress --no-progress --root --tags --cache --no-reflogs --name-objects").operands(No), &[]),
     apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::git_help).starts(FORMATS).helpers(OF_MAN), &[]),
     here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_range_diff), &[]),
@@ -347,7 +428,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     ]), &[]),
 
     // Data.
-    here(Spec::read("yq").by_language().flags("-r -P -C -M -j -c -e -N --prettyPrint --unwrapScalar --no-colors --colors --no-doc --raw-output --compact-output -y").values("-o=?text --output-format=?text -p=?text --input-format=?text -I=?text --indent=?text")
+    here(Spec::read("yq").by_language().flags("-r -P -C -M -j -c -e -N --prettyPrint --unwrapScalar --no-colors --colors --no-doc --raw-output --compact-output -y").values("-o=text --output-format=text -p=text --input-format=text -I=text --indent=text")
         .operands(Reads(ANY)).check(checks::yq).starts(&["jq", "python3"]), &[]),
 ];
 

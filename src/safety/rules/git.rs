@@ -141,9 +141,9 @@ const SUBS: &[Spec] = &[
     Spec::read("ls-tree").flags("-d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree").values("--abbrev=?text --format=text").operands(Named).keeps(&["git ls-tree -r HEAD"]).raised(&["git ls-tree --nobody HEAD"]),
     Spec::read("blame annotate")
         .flags("-b -c -e -f -k -l -n -p -s -t -w -M -C --root --show-stats --show-name --show-number --porcelain --line-porcelain --incremental --show-email --first-parent --progress --no-progress --score-debug --color-lines --color-by-age --minimal")
-        .values("-L=text --since=text --abbrev=text --date=text --ignore-rev=text --ignore-revs-file=path -S=path --reverse=?text --diff-algorithm=text").operands(Named)
+        .values("-L=sure --since=text --abbrev=text --date=text --ignore-rev=text --ignore-revs-file=path -S=path --reverse=?text --diff-algorithm=text").operands(Named)
         .dangers(&[Danger::ask("contents", &["--contents="], words::READS_ELSEWHERE, &[Outside]), Danger::ask("textconv", &["--textconv"], words::STARTS_PROGRAM, &[Exec])])
-        .keeps(&["git blame README.md", "git blame -L 1,5 README.md"]).raised(&["git blame --contents .env a", "git blame .env", "git blame --content=/etc/shadow a"]),
+        .keeps(&["git blame README.md", "git blame -L 1,5 README.md", "git blame -L '/fn main/,+5' README.md"]).raised(&["git blame --contents .env a", "git blame .env", "git blame --content=/etc/shadow a"]),
     Spec::read("shortlog").flags(concat!(log_flags!(), "-s -n -e -c --summary --numbered --email --committer")).values(concat!(log_values!(), "-w=?text --group=text")).operands(Named).check(checks::git_format)
         .keeps(&["git shortlog -sn", "git shortlog -sne HEAD"]).raised(&["git shortlog --nobody", "git shortlog --format=%GS", "git shortlog --committer .env"]),
     Spec::read("describe name-rev").flags("--dirty --broken --all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --undefined")
@@ -224,7 +224,7 @@ const SUBS: &[Spec] = &[
     Spec::ask("reset", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("hard", &["--hard"], words::GIT_DISCARDS, &[Delete, Irreversible])])
         .keeps(&["git reset", "git reset --soft HEAD~1", "git reset -- a.txt"]).raised(&["git reset --hard", "git reset HEAD~1 --hard", "git reset --har", "git -C src reset --hard", "git --nobody x reset --hard", "git -c a=b reset --hard"]),
     Spec::ask("clean", words::GIT_DELETES, &[Delete]).values("-e=text --exclude=sure").dangers(&[Danger::refuse("force", FORCE, words::GIT_CLEANS, &[Delete, Irreversible])])
-        .keeps(&["git clean -n", "git clean -e -f"]).raised(&["git clean -fd", "git clean -xdf", "git clean --force", "git clean --forc", "git clean -d -f", "git clean -e -- -f"]),
+        .keeps(&["git clean -i", "git clean -e -f", "git clean -e -n"]).raised(&["git clean -fd", "git clean -xdf", "git clean --force", "git clean --forc", "git clean -d -f", "git clean -e -- -f"]),
     Spec::ask("checkout", words::GIT_SWITCHES, &[Write, Exec]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).check(checks::git_discard)
         .keeps(&["git checkout main", "git checkout -b x", "git checkout -- a.txt"]).raised(&["git checkout -- .", "git checkout .", "git checkout -f", "git checkout HEAD -- .", "git checkout --for main"]),
     Spec::ask("restore", words::GIT_DISCARDS_FILE, &[Write, Delete]).values("-s=text --source=text").check(checks::git_discard)

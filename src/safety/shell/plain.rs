@@ -41,11 +41,10 @@ impl PlainLine {
         self.0.iter().any(|part| match part {
             PlainPart::Text(_) => false,
             PlainPart::Command(command) => {
-                command.name.ends_with("git")
-                    && command
-                        .args
-                        .iter()
-                        .any(|arg| ["config", "remote", "var"].contains(&arg.as_str()))
+                let args = &command.args;
+                let shows = |arg: &String| ["config", "remote", "var"].contains(&arg.as_str());
+                // Alone it prints the names of other repositories, and no address.
+                command.name.ends_with("git") && *args != ["remote"] && args.iter().any(shows)
             }
         })
     }

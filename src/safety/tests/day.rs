@@ -15,19 +15,20 @@ const READING: &str = include_str!("../../../tests/fixtures/reading.txt");
 fn count_questions<'a>(
     commands: impl Iterator<Item = &'a str>,
     place: &Workspace,
-) -> (usize, Vec<&'a str>) {
+) -> (usize, Vec<String>) {
     let commands: Vec<&str> = commands.map(str::trim).collect();
-    let asks = commands.iter().copied().filter(|command| {
+    let asks = commands.iter().filter_map(|command| {
         let words = words_of(command);
         let (program, args) = words.split_first().unwrap();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let verdict = assess_with(step(program, &args), &Policy::default(), place);
-        verdict.assessment().risk.tier > Tier::L0
+        let risk = &verdict.assessment().risk;
+        (risk.tier > Tier::L0).then(|| format!("{command} ({})", risk.rule))
     });
     (commands.len(), asks.collect())
 }
 
-fn questions_of_a_day(kind: &str) -> (usize, Vec<&'static str>) {
+fn questions_of_a_day(kind: &str) -> (usize, Vec<String>) {
     let place = Workspace { readable: vec!["/m".into()], ..Workspace::new("/m/apps/shop", "/h") };
     count_questions(DAY.lines().filter_map(|line| line.strip_prefix(kind)), &place)
 }

@@ -435,7 +435,7 @@ const ASKED: &[(&str, &str)] = &[
     ("cp a.txt build/app.o", "cp"),
     ("git rm build/app.o", "git.rm"),
     ("find . -delete", "find.delete"),
-    ("git clean -n", "git.clean"),
+    ("git clean -i", "git.clean"),
     ("shred a.txt", "shred"),
     // What is not understood.
     ("bash -c 'npm test $(id)'", "shell.expansion"),
@@ -450,6 +450,18 @@ const ASKED: &[(&str, &str)] = &[
 #[test]
 fn accept_edits_runs_what_a_manager_of_files_does_and_formatters() {
     assert_eq!(wrong(ApprovalMode::Edits, EDITED, true), [""; 0]);
+}
+
+#[test]
+fn git_compares_two_files_without_a_question_and_asks_about_folders() {
+    let tier = |line: &str| {
+        assess_in(step_of(line), &Policy::default(), Project::default()).assessment().risk.tier
+    };
+    assert_eq!(tier("git diff --no-index a.txt b.txt"), Tier::L0);
+    assert_eq!(tier("git diff --no-index --stat -- a.txt src/main.rs"), Tier::L0);
+    for asked in ["git diff --no-index src docs", "git diff --no-index a.txt keys/.env"] {
+        assert_eq!(tier(asked), Tier::L1, "{asked}");
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ use avocet_core::i18n::Lang;
 use avocet_core::protocol::{ApprovalMode, SandboxStatus};
 use avocet_core::text::quote_visible;
 
+mod questions;
+
 const DAY: &str = include_str!("../../../tests/fixtures/day.txt");
 const READING: &str = include_str!("../../../tests/fixtures/reading.txt");
 

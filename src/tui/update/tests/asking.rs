@@ -392,7 +392,7 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
         assert_eq!(press_at(&mut state, "y", 5_000), []);
         assert!(row(&mut state, "more lines below").contains("End"), "the row says why");
         update(&mut state, TimedInput::key(5_100, key));
-        let seen = row(&mut state, "Lines ");
+        let seen = row(&mut state, "Rows ");
         assert!(!seen.contains("more lines below"), "{seen}");
         assert_eq!(answer_at(&mut state, "y", 5_200), decides(Decision::Approve));
     }
@@ -420,16 +420,16 @@ fn pages_of_a_question_go_down_and_up() {
         StepAction::Exec { program: "touch".into(), args },
         risk(Tier::L1),
     ));
-    let first = row(&mut state, "Lines ");
+    let first = row(&mut state, "Rows ");
     let mut lines = Vec::new();
     for (key, at) in [(KeyCode::PageDown, 5_000), (KeyCode::PageUp, 5_100), (KeyCode::End, 5_200)] {
         update(&mut state, TimedInput::key(at, key));
-        lines.push(row(&mut state, "Lines "));
+        lines.push(row(&mut state, "Rows "));
     }
     update(&mut state, TimedInput::key(5_300, KeyCode::Char('g')));
     assert_ne!(lines[0], first);
-    assert!(lines[1].contains("Lines 1–") && !lines[2].contains("Lines 1–"), "{lines:?}");
-    assert!(row(&mut state, "Lines ").contains("Lines 1–"));
+    assert!(lines[1].contains("Rows 1–") && !lines[2].contains("Rows 1–"), "{lines:?}");
+    assert!(row(&mut state, "Rows ").contains("Rows 1–"));
 }
 
 #[test]

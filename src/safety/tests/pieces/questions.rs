@@ -1,0 +1,39 @@
+//! Tests what a question about a line says: the pieces that ask first, each with its name.
+
+use super::super::*;
+use super::bash;
+
+fn reasons(line: &str) -> Vec<String> {
+    let verdict = assess_with(bash(line), &Policy::default(), &place());
+    let risk = &verdict.assessment().risk;
+    assert_eq!(risk.rule, risk.reasons[0].rule, "{line}");
+    risk.reasons.iter().map(|reason| reason.say.to_string()).collect()
+}
+
+#[test]
+fn a_line_that_is_not_understood_names_the_pieces_that_ask_first() {
+    let said = reasons("npm test && ls \"$x\"");
+    assert!(said[0].starts_with("`npm test` runs code"), "{said:?}");
+    assert!(said[1].starts_with("`ls \"$x\"`: `$x` is only known"), "{said:?}");
+    let said = reasons("eval \"$y\"; git push");
+    let place = |start: &str| said.iter().position(|text| text.starts_with(start)).unwrap();
+    assert!(place("`git push`") < place("Its argument is a shell line"), "{said:?}");
+}
+
+#[test]
+fn a_reason_of_a_piece_is_not_said_again_about_the_line() {
+    for line in ["npm test && ls", "npm test; git push", "npm test && ls \"$x\""] {
+        let verdict = assess_with(bash(line), &Policy::default(), &place());
+        let rules = verdict.assessment().risk.reasons.iter().map(|reason| reason.rule.as_str());
+        let rules: Vec<&str> = rules.filter(|rule| rule.starts_with("npm")).collect();
+        assert_eq!(rules, ["npm.test"], "{line}");
+    }
+}
+
+#[test]
+fn names_of_other_repositories_go_to_a_pipe_and_their_addresses_do_not() {
+    let tier = |line| assess_with(bash(line), &Policy::default(), &place()).assessment().risk.tier;
+    assert_eq!(tier("git remote | head"), Tier::L0);
+    assert_eq!(tier("git remote -v | base64"), Tier::L1);
+    assert_eq!(tier("git remote get-url origin | rev"), Tier::L1);
+}
