@@ -344,8 +344,8 @@ words! { "screen":
     REFUSED_CAPITAL: "This is high risk: only a capital Y runs it.", "这是高风险操作：只有大写 Y 才会运行。";
     REFUSED_UNJUDGED: "This cannot be run: it is not judged yet, not readable, or refused.", "无法运行：尚未判定、无法解析或已被拒绝。";
     QUESTION_TOO_SMALL: "A step needs your OK. Enlarge the window to see it; n rejects.", "有步骤等待决定。请放大窗口查看；n 拒绝。";
-    QUESTION_MORE_BELOW: "Rows {from}–{to} of {all}: Space shows more", "屏幕行 {from}–{to}，共 {all}：按 Space 查看更多";
-    QUESTION_BACK_TO_TOP: "Rows {from}–{to} of {all}: Space goes back to the top", "屏幕行 {from}–{to}，共 {all}：按 Space 回到开头";
+    QUESTION_MORE_BELOW: "Rows {from}–{to} of {all}: Space shows more", "第 {from}–{to} 行，共 {all} 行：按 Space 查看更多";
+    QUESTION_BACK_TO_TOP: "Rows {from}–{to} of {all}: Space goes back to the top", "第 {from}–{to} 行，共 {all} 行：按 Space 回到开头";
     QUESTION_SENT: "Sent.", "已发送。";
     SHELL_TITLE: "Run this in your shell?", "在你的 shell 中运行？";
     SHELL_PIECES: "It contains these commands:", "其中包含这些命令：";
