@@ -37,7 +37,8 @@ use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 
 /// A session at a terminal, or one that prints, finds the jobs of earlier ones.
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
-    let finds = matches!(purpose, SessionPurpose::Screen | SessionPurpose::Print);
+    use SessionPurpose::{Editor, Print, Screen};
+    let finds = matches!(purpose, Screen | Print | Editor);
     let has_user = finds && startup.store.is_persistent();
     let program = has_user.then(std::env::current_exe).and_then(Result::ok)?;
     Some(KeptJobs { place: startup.paths.kept_jobs(), program })
@@ -102,8 +103,13 @@ pub fn build(
     security.policy.approval = mode_of_settings(startup, purpose);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
-    if purpose == SessionPurpose::Screen {
-        security.trust = trust_prompt(startup);
+    match purpose {
+        SessionPurpose::Screen => security.trust = trust_prompt(startup),
+        // An editor shows a question only while it waits for an answer.
+        SessionPurpose::Editor => {
+            security.trust = TrustPrompt { ask_because: None, ..trust_prompt(startup) };
+        }
+        _ => {}
     }
     security.trust.mark_sandbox_warning = report_missing_sandbox_once(startup);
     let info = SessionInfo {
@@ -176,7 +182,8 @@ fn opening_notices(
     let temp = startup.temp.fallback_warning();
     let warnings = warnings.into_iter().chain(startup.trust.store_error.clone()).chain(temp);
     let mut notices: Vec<Notice> = warnings.map(Notice::warning).collect();
-    if matches!(purpose, SessionPurpose::Print | SessionPurpose::Render) {
+    use SessionPurpose::{Editor, Print, Render};
+    if matches!(purpose, Print | Render | Editor) {
         notices.extend(untrusted_notice(startup));
     }
     notices.extend(exposed_key_notice(startup));
@@ -191,7 +198,7 @@ fn persistence(startup: &Startup, purpose: SessionPurpose) -> Persistence {
         SessionPurpose::Screen if startup.loaded.settings.look.show_pictures => {
             Replay::AllWithImages
         }
-        SessionPurpose::Screen => Replay::All,
+        SessionPurpose::Screen | SessionPurpose::Editor => Replay::All,
         SessionPurpose::Chat => Replay::End,
         SessionPurpose::Print => Replay::Nothing,
         // An expansion that is not sent, or a script, is not a conversation.

@@ -200,6 +200,22 @@ pub enum Op {
     Shutdown,
 }
 
+impl Op {
+    /// Whether it begins a turn that no message begins.
+    pub fn begins_turn_without_message(&self) -> bool {
+        matches!(
+            self,
+            Op::Retry
+                | Op::Undo { .. }
+                | Op::Redo
+                | Op::RunQueue
+                | Op::RunScript { .. }
+                | Op::Render { .. }
+                | Op::Compress { .. }
+        )
+    }
+}
+
 /// What a rewind takes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
