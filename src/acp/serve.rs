@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::open_session::{self, OpeningSession};
 use super::services::{
@@ -86,7 +86,16 @@ pub async fn serve(
             () = server.out.closed() => break,
         }
     }
-    let rescues = server.close(came).await;
+    let closing = server.close(came);
+    tokio::pin!(closing);
+    let rescues = tokio::select! {
+        rescues = &mut closing => rescues,
+        // A client that reads no more keeps no session open.
+        () = sleep(LAST_WRITE_TIMEOUT) => {
+            leaving.cancel();
+            closing.await
+        }
+    };
     let _ = timeout(LAST_WRITE_TIMEOUT, written.recv()).await;
     Ok(rescues)
 }

@@ -103,14 +103,7 @@ pub fn build(
     security.policy.approval = mode_of_settings(startup, purpose);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
-    match purpose {
-        SessionPurpose::Screen => security.trust = trust_prompt(startup),
-        // An editor shows a question only while it waits for an answer.
-        SessionPurpose::Editor => {
-            security.trust = TrustPrompt { ask_because: None, ..trust_prompt(startup) };
-        }
-        _ => {}
-    }
+    security.trust = trust_of(startup, purpose);
     security.trust.mark_sandbox_warning = report_missing_sandbox_once(startup);
     let info = SessionInfo {
         // So that the first frame shows it already.
@@ -144,6 +137,16 @@ pub fn build(
         approves_template_commands: false,
         counts_changed_files: false,
     })
+}
+
+/// How a frontend asks whether the folder is trusted.
+fn trust_of(startup: &Startup, purpose: SessionPurpose) -> TrustPrompt {
+    match purpose {
+        SessionPurpose::Screen => trust_prompt(startup),
+        // It shows a question only while it waits for an answer.
+        SessionPurpose::Editor => TrustPrompt { ask_because: None, ..trust_prompt(startup) },
+        _ => TrustPrompt::without_question(),
+    }
 }
 
 /// Nothing in an untrusted folder is read.
