@@ -60,8 +60,10 @@ struct RunningPrompt {
 enum PromptPhase {
     /// The extensions are read again before this command is looked up.
     Reading(String, Vec<Mention>),
-    /// A turn, which begins unless the session says why not.
+    /// The turn of a message, which begins unless the session cannot take one.
     Starting,
+    /// The turn of a command: any sentence of the session says that there is nothing to do.
+    StartingCommand,
     Turn,
     /// The page that was asked for.
     Report,
@@ -149,7 +151,8 @@ impl EditorConversation {
             busy: false,
         };
         let outcome = commands::dispatch(&call, line);
-        let (mut ops, mut effects) = (Vec::new(), Vec::new());
+        let mut ops = Vec::new();
+        let mut effects = Vec::new();
         self.apply_outcome(outcome, &mut ops, &mut effects);
         for op in &mut ops {
             if let Op::Invoke { mentions, .. } = op {
@@ -202,17 +205,19 @@ impl EditorConversation {
 
     /// Sends what a prompt became; what ends it follows from that.
     fn send_all(&mut self, mut ops: Vec<Op>) -> Vec<AcpEffect> {
-        let begins = |op: &Op| {
+        let is_message = |op: &Op| {
             matches!(
                 op,
                 Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. } | Op::Shell { .. }
-            ) || op.begins_turn_without_message()
+            )
         };
         if ops.is_empty() {
             return self.finish_with(Vec::new());
         }
-        if ops.iter().any(begins) {
+        if ops.iter().any(is_message) {
             self.set_phase(PromptPhase::Starting);
+        } else if ops.iter().any(Op::begins_turn_without_message) {
+            self.set_phase(PromptPhase::StartingCommand);
         } else if ops.iter().any(|op| matches!(op, Op::Report { .. })) {
             self.set_phase(PromptPhase::Report);
         } else {
@@ -232,6 +237,13 @@ impl EditorConversation {
         self.prompt.as_ref().is_some_and(|prompt| prompt.phase == *phase)
     }
 
+    /// It waits for the end of a turn.
+    fn awaits_turn(&self) -> bool {
+        use PromptPhase::{Starting, StartingCommand, Turn};
+        let phase = self.prompt.as_ref().map(|prompt| &prompt.phase);
+        matches!(phase, Some(Starting | StartingCommand | Turn))
+    }
+
     /// Answers the prompt, after these.
     fn finish_with(&mut self, mut effects: Vec<AcpEffect>) -> Vec<AcpEffect> {
         effects.extend(self.answer(answer_of(&PromptResponse::new(StopReason::EndTurn))));
@@ -249,7 +261,7 @@ impl EditorConversation {
             return Vec::new();
         }
         let mut effects = vec![AcpEffect::Send(Op::Stop)];
-        if !self.is_in(&PromptPhase::Starting) && !self.is_in(&PromptPhase::Turn) {
+        if !self.awaits_turn() {
             effects.extend(self.answer(answer_of(&PromptResponse::new(StopReason::Cancelled))));
         }
         effects
@@ -284,7 +296,7 @@ impl EditorConversation {
         match event {
             Event::TurnStarted { .. } => {
                 self.has_turn = true;
-                if self.is_in(&PromptPhase::Starting) {
+                if self.awaits_turn() {
                     self.set_phase(PromptPhase::Turn);
                 }
             }
@@ -334,12 +346,9 @@ impl EditorConversation {
         let ends = match prompt.phase {
             // What would have begun a turn did not.
             PromptPhase::Starting => {
-                notice.level == NoticeLevel::Error
-                    || matches!(notice.topic, Topic::ReadOnly | Topic::NotCompressed)
-                    || [session_words::NOTHING_TO_RETRY, session_words::QUEUE_EMPTY]
-                        .contains(&notice.say.phrase())
+                notice.level == NoticeLevel::Error || notice.topic == Topic::ReadOnly
             }
-            PromptPhase::Report => true,
+            PromptPhase::StartingCommand | PromptPhase::Report => true,
             PromptPhase::Reading(..) | PromptPhase::Turn | PromptPhase::Done => false,
         };
         let update = shown(self.fold.notice(&notice));
@@ -410,12 +419,10 @@ impl EditorConversation {
     fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<AcpEffect> {
         self.has_turn = false;
         let mut effects = self.on_question_closed();
-        let cut = match &self.prompt {
-            Some(prompt) if matches!(prompt.phase, PromptPhase::Turn | PromptPhase::Starting) => {
-                prompt.cut
-            }
-            _ => return effects,
-        };
+        if !self.awaits_turn() {
+            return effects;
+        }
+        let cut = self.prompt.as_ref().and_then(|prompt| prompt.cut);
         let reason = match ending {
             TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => {
                 let error = Error::internal_error().data(why.text(self.lang));

@@ -95,7 +95,7 @@ impl MessageFold {
         }
     }
 
-    /// What a saved event shows: also what the user said.
+    /// What a saved event shows: also the messages of the user.
     pub fn replay(&mut self, event: &Event) -> Vec<SessionUpdate> {
         match event {
             Event::TurnStarted { text, .. } | Event::Steered { text } => {

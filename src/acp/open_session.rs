@@ -1,4 +1,4 @@
-//! One open session: builds it, shows what was said in it, and then carries messages of the client
+//! One open session: builds it, shows its conversation so far, and then carries messages of the client
 //! and events of the session to the conversation and back.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::services::{
 };
 use super::wire::{MessageSender, answer_of};
 use avocet_core::i18n::{LocalizedText, acp as words, session as session_words};
-use avocet_core::protocol::{Event, NoticeLevel, Op, SessionInfo};
+use avocet_core::protocol::{Event, NoticeLevel, Op, SessionInfo, Topic};
 use avocet_session::{self as session, Handle, Rescue};
 
 /// A session that is about to be opened.
@@ -33,7 +33,8 @@ pub struct OpeningSession {
 
 /// Runs a session from its start to its end. Returns its id, and what could not be saved.
 pub async fn run(opening: OpeningSession) -> (String, Option<Rescue>) {
-    let (open, request) = (Arc::clone(&opening.services.open), opening.request.clone());
+    let open = Arc::clone(&opening.services.open);
+    let request = opening.request.clone();
     let built = tokio::task::spawn_blocking(move || open(request)).await;
     let built = built.unwrap_or_else(|error| Err(words::NOT_OPENED.with("why", error.to_string())));
     let config = match built {
@@ -103,7 +104,9 @@ impl OpeningHistory {
                     }
                     // The rest of it cannot be read.
                     self.awaits_chunks &= notice.say.phrase() != session_words::EARLIER_LOST;
-                    (opening.services.report)(&notice);
+                    if notice.topic != Topic::Resumed {
+                        (opening.services.report)(&notice);
+                    }
                 }
                 _ => {}
             }
@@ -119,7 +122,7 @@ impl OpeningHistory {
     }
 }
 
-/// Shows what was said, answers the client, and runs the session until it is closed.
+/// Shows the conversation so far, answers the client, and runs the session until it is closed.
 async fn talk(
     opening: OpeningSession,
     handle: Handle,

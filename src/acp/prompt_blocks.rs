@@ -145,7 +145,7 @@ fn attach(
     images: &mut Vec<PastedImage>,
 ) -> Result<(), LocalizedText> {
     let name = format!("[image {}]", images.len() + 1);
-    // What is no base64 is no image either.
+    // An image that cannot be decoded is reported as broken.
     let bytes = STANDARD.decode(data).unwrap_or_default();
     let prepared = image::prepare(bytes, &name)?;
     parts.push(PromptPart::Text(name.clone()));

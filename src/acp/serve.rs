@@ -137,7 +137,7 @@ impl AcpServer {
                     && let Ok(cancel) = parse_params::<CancelNotification>(&params)
                     && let Some(inbox) = self.sessions.get(cancel.session_id.0.as_ref())
                 {
-                    // One that is so far behind has more to cancel soon.
+                    // A session that reads slowly gets it all the same.
                     let _ = inbox.send(SessionMessage::Cancel).await;
                 }
             }
@@ -256,7 +256,9 @@ impl AcpServer {
             Some(Ok(from)) => from,
             Some(Err(_)) => return Err(Error::invalid_params().data("cursor")),
         };
-        let (services, out, id) = (Arc::clone(&self.services), self.out.clone(), id.clone());
+        let services = Arc::clone(&self.services);
+        let out = self.out.clone();
+        let id = id.clone();
         tokio::spawn(async move {
             let lang = services.lang;
             let list = move || (services.list)(cwd.as_deref(), from.saturating_add(PAGE + 1));

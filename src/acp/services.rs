@@ -24,7 +24,7 @@ pub struct EditorRequest {
     pub folder: PathBuf,
     /// The id of a saved session to continue.
     pub resume: Option<String>,
-    /// Whether the client gets all that was said in it.
+    /// Whether the client gets the whole conversation so far.
     pub replays: bool,
 }
 

@@ -94,8 +94,10 @@ struct FileHunk {
 /// file may look like one of the diff.
 fn hunks(change: &Change) -> Vec<FileHunk> {
     let mut files = std::iter::once(change).chain(&change.others);
-    let (mut file, mut hunks): (Option<&Change>, Vec<FileHunk>) = (None, Vec::new());
-    let (mut old_left, mut new_left) = (0, 0);
+    let mut file: Option<&Change> = None;
+    let mut hunks: Vec<FileHunk> = Vec::new();
+    let mut old_left = 0;
+    let mut new_left = 0;
     for line in change.diff.split_inclusive('\n') {
         match (line.chars().next(), hunks.last_mut()) {
             (Some('\\'), Some(hunk)) => {

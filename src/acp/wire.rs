@@ -71,7 +71,7 @@ impl ClientMessage {
         let parsed = if line.trim_ascii_start().starts_with(b"{") {
             serde_json::from_slice::<Envelope<'_>>(line)
         } else {
-            // No batches: an array is no message.
+            // Batches are not part of the protocol.
             serde_json::from_slice(line).and_then(|IgnoredAny| Err(de::Error::custom("no object")))
         };
         let envelope = match parsed {
@@ -137,7 +137,8 @@ pub fn read_messages(input: impl Read + Send + 'static) -> io::Result<Receiver<C
 /// input ended.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
     line.clear();
-    let (mut is_whole, mut is_empty) = (true, true);
+    let mut is_whole = true;
+    let mut is_empty = true;
     loop {
         let piece = match input.fill_buf() {
             Ok(piece) => piece,
@@ -222,7 +223,8 @@ impl MessageSender {
     }
 
     pub async fn answer(&self, id: &RequestId, answer: &AgentAnswer) {
-        let (result, error) = (answer.as_ref().ok().map(AsRef::as_ref), answer.as_ref().err());
+        let result = answer.as_ref().ok().map(AsRef::as_ref);
+        let error = answer.as_ref().err();
         self.send(&Answer { jsonrpc: "2.0", id, result, error }).await;
     }
 

@@ -51,8 +51,9 @@ pub fn run(startup: Startup, options: GivenOptions) -> Exit {
 }
 
 fn services(startup: &Arc<Startup>, options: GivenOptions) -> EditorServices {
-    let (opener, lister, reporter) =
-        (Arc::clone(startup), Arc::clone(startup), Arc::clone(startup));
+    let opener = Arc::clone(startup);
+    let lister = Arc::clone(startup);
+    let reporter = Arc::clone(startup);
     EditorServices {
         open: Arc::new(move |request| open_session(&opener, &options, &request)),
         list: Arc::new(move |folder, most| {
@@ -94,7 +95,7 @@ fn open_session(
     Ok(config)
 }
 
-/// Whether a session is there and nobody else has it: no user would see a failure later.
+/// Whether a session is there and not open elsewhere: no user would see a failure later.
 fn check_saved(startup: &Startup, id: &str) -> Result<(), StoreError> {
     let known = Database::open(&startup.store)?.0.find(id)?;
     match startup.store.lock(&known.id).map_err(StoreError::from)? {

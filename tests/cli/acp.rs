@@ -352,7 +352,8 @@ fn slash_commands_work_as_prompts() {
         ("/usage", "0"),
         ("/exit", "does not work in an editor"),
         ("/nosuch", "/nosuch"),
-        ("/retry", "."),
+        ("/retry", "no message to retry"),
+        ("/undo", "No step"),
         ("/mode edits", ""),
     ] {
         client.seen.clear();

@@ -48,6 +48,6 @@ client permitted 'stop "end_turn"' --prompt 'write it'
 [ "$(cat "$work/a.txt")" = new ] || { echo "FAILED  a permitted step did not run"; failed=1; }
 session=$(sed -n 's/^session "\(.*\)"/\1/p' "$root/permitted.log")
 rm -f "$work/a.txt"
-client loaded 'user_message_chunk {"type":"text","text":"write it"}' --load "$session" --prompt 'again'
+client loaded 'user_message_chunk {"text":"write it"' --load "$session" --prompt 'again'
 client command 'agent_message_chunk' --prompt '/status'
 exit "$failed"
