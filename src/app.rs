@@ -16,6 +16,7 @@
 //! | `scripts` | a script on the command line |
 //! | `subcommands` | subcommands that need no session |
 //! | `headless` | one turn without a screen |
+//! | `acp` | sessions of an editor |
 //! | `rescue` | another place for a conversation that could not be saved |
 //! | `gateway_service` | the chat platforms: their services, and the sessions of their chats |
 //! | `extensions` | bots, commands and skills from the command line |
@@ -44,6 +45,7 @@ use avocet_session::persistence::{Replay, ResumeTarget};
 use avocet_tools::exec::{keeper, watchdog};
 use avocet_tui as tui;
 
+mod acp;
 mod connect;
 mod container;
 mod editable_settings;
@@ -174,6 +176,7 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
         RunMode::Config(config) => subcommands::config(&startup, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
+        RunMode::Acp => acp::run(startup, options),
         RunMode::Doctor => subcommands::doctor(&startup, json),
         RunMode::Completions(shell) => subcommands::completions(&startup, shell),
         RunMode::Man { dir } => subcommands::manual(&startup, dir.as_deref()),
@@ -193,6 +196,7 @@ fn needs_threads(way: &RunMode) -> bool {
         | RunMode::Logout { .. }
         | RunMode::Extension { .. }
         | RunMode::Gateway(GatewayCommand::Run { .. })
+        | RunMode::Acp
         | RunMode::Doctor => true,
         RunMode::Session(_)
         | RunMode::ScriptFiles(_)

@@ -5,7 +5,7 @@
 //! names; from the outside in:
 //!
 //! - `app` and `cli`, here: build and connect all parts, once; the command line
-//! - `tui` and `gateway`: frontends
+//! - `tui`, `gateway` and `acp`: frontends
 //! - `present`: what every frontend offers and shows, and the table of commands
 //! - `session`: one conversation, with its agent loop and its context
 //! - `script`: the ISDK language
@@ -22,6 +22,7 @@ pub mod app;
 pub mod cli;
 
 // One name for each part, for tests and benches.
+pub use avocet_acp as acp;
 pub use avocet_config as config;
 pub use avocet_config::extensions;
 pub use avocet_core::{

@@ -239,7 +239,7 @@ impl SettingsAccess for SettingsFiles {
     }
 
     fn trust_prompt(&mut self) -> Option<TrustPrompt> {
-        if self.purpose != SessionPurpose::Screen {
+        if !matches!(self.purpose, SessionPurpose::Screen | SessionPurpose::Editor) {
             return None;
         }
         self.startup.refresh_trust();

@@ -37,7 +37,8 @@ use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 
 /// A session at a terminal, or one that prints, finds the jobs of earlier ones.
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
-    let finds = matches!(purpose, SessionPurpose::Screen | SessionPurpose::Print);
+    use SessionPurpose::{Editor, Print, Screen};
+    let finds = matches!(purpose, Screen | Print | Editor);
     let has_user = finds && startup.store.is_persistent();
     let program = has_user.then(std::env::current_exe).and_then(Result::ok)?;
     Some(KeptJobs { place: startup.paths.kept_jobs(), program })
@@ -102,9 +103,7 @@ pub fn build(
     security.policy.approval = mode_of_settings(startup, purpose);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
-    if purpose == SessionPurpose::Screen {
-        security.trust = trust_prompt(startup);
-    }
+    security.trust = trust_of(startup, purpose);
     security.trust.mark_sandbox_warning = report_missing_sandbox_once(startup);
     let info = SessionInfo {
         // So that the first frame shows it already.
@@ -138,6 +137,16 @@ pub fn build(
         approves_template_commands: false,
         counts_changed_files: false,
     })
+}
+
+/// How a frontend asks whether the folder is trusted.
+fn trust_of(startup: &Startup, purpose: SessionPurpose) -> TrustPrompt {
+    match purpose {
+        SessionPurpose::Screen => trust_prompt(startup),
+        // It shows a question only while it waits for an answer.
+        SessionPurpose::Editor => TrustPrompt { ask_because: None, ..trust_prompt(startup) },
+        _ => TrustPrompt::without_question(),
+    }
 }
 
 /// Nothing in an untrusted folder is read.
@@ -176,7 +185,8 @@ fn opening_notices(
     let temp = startup.temp.fallback_warning();
     let warnings = warnings.into_iter().chain(startup.trust.store_error.clone()).chain(temp);
     let mut notices: Vec<Notice> = warnings.map(Notice::warning).collect();
-    if matches!(purpose, SessionPurpose::Print | SessionPurpose::Render) {
+    use SessionPurpose::{Editor, Print, Render};
+    if matches!(purpose, Print | Render | Editor) {
         notices.extend(untrusted_notice(startup));
     }
     notices.extend(exposed_key_notice(startup));
@@ -191,7 +201,7 @@ fn persistence(startup: &Startup, purpose: SessionPurpose) -> Persistence {
         SessionPurpose::Screen if startup.loaded.settings.look.show_pictures => {
             Replay::AllWithImages
         }
-        SessionPurpose::Screen => Replay::All,
+        SessionPurpose::Screen | SessionPurpose::Editor => Replay::All,
         SessionPurpose::Chat => Replay::End,
         SessionPurpose::Print => Replay::Nothing,
         // An expansion that is not sent, or a script, is not a conversation.

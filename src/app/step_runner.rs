@@ -29,6 +29,8 @@ pub enum SessionPurpose {
     Script,
     /// A chat of a gateway.
     Chat,
+    /// A conversation in an editor.
+    Editor,
 }
 
 /// The host to which a key would be sent unencrypted.

@@ -184,6 +184,11 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// Chat platforms: run them, their menus, who may talk, their tokens.
     #[command(subcommand, after_help = "Example:\n  avocet gateway run --only telegram")]
     Gateway(GatewayCommand),
+    /// Serve an editor over the Agent Client Protocol, on standard input and output.
+    #[command(after_help = "Examples:
+  avocet acp
+  avocet help acp")]
+    Acp,
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -352,6 +357,7 @@ pub enum RunMode {
     Config(ConfigCommand),
     Plugin(PluginCommand),
     Gateway(GatewayCommand),
+    Acp,
     Doctor,
     Completions(CompletionShell),
     Man {
@@ -565,6 +571,7 @@ impl Cli {
             Some(Sub::Config(config)) => return Ok(RunMode::Config(config)),
             Some(Sub::Plugin(plugin)) => return Ok(RunMode::Plugin(plugin)),
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
+            Some(Sub::Acp) => return Ok(RunMode::Acp),
             Some(Sub::Doctor) => return Ok(RunMode::Doctor),
             Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),
             Some(Sub::Man { dir }) => return Ok(RunMode::Man { dir }),

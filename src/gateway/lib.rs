@@ -20,7 +20,6 @@ pub mod ledger;
 mod lenient;
 pub mod markup;
 pub mod menu;
-mod page;
 pub mod platform;
 mod progress;
 pub mod question;

@@ -8,6 +8,7 @@ pub mod commands;
 pub mod flow;
 mod offer;
 pub mod outcome;
+pub mod page;
 pub mod question_lines;
 
 pub use choices::{ChoicePick, QuestionKind, Severity, YES};

@@ -289,17 +289,25 @@ impl Session {
     pub(super) fn measure_context(&mut self) {
         if !self.conversation.history.is_empty() {
             let next = pages::next_request(self);
-            self.info.context.percent = Some(next.total_size().percent_of(next.room));
+            self.fill_context(&next);
         }
     }
 
     async fn set_context_usage(&mut self, ledger: Box<ContextUsage>) {
-        let percent = Some(ledger.total_size().percent_of(ledger.room));
+        let before = self.info.context.percent;
+        self.fill_context(&ledger);
         self.update_running(|running| running.context_usage = Some(ledger));
-        if self.info.context.percent != percent {
-            self.info.context.percent = percent;
+        if self.info.context.percent != before {
             self.send_info().await;
         }
+    }
+
+    fn fill_context(&mut self, usage: &ContextUsage) {
+        let used = usage.total_size();
+        let fill = &mut self.info.context;
+        fill.percent = Some(used.percent_of(usage.room));
+        fill.used_tokens = used.tokens;
+        fill.room_tokens = usage.room.tokens;
     }
 
     // Turns

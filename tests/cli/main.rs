@@ -12,6 +12,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acp;
+
 #[cfg(target_os = "linux")]
 mod adversarial;
 mod approval_modes;

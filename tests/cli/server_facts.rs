@@ -203,8 +203,7 @@ fn a_refusal_of_tools_is_remembered_for_the_next_run_and_a_test_that_works_lifts
 #[test]
 fn a_refused_parameter_is_left_out_of_the_first_request_of_the_next_run() {
     let bench = TestDir::new();
-    let refusal =
-        json!({ "error": { "message": "Unsupported value: 'temperature'", "param": "temperature" } });
+    let refusal = json!({ "error": { "message": "Unsupported value: 'temperature'", "param": "temperature" } });
     let says = || Reply::chat("Hello.");
     let server = Server::start(vec![Reply::json(400, &refusal), says(), says(), says()]);
     for name in ["SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct", "SmolLM2-360M-Instruct"] {

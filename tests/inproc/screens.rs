@@ -441,7 +441,7 @@ fn a_long_command_must_be_scrolled_to_its_end_before_approval() {
         if shown.len() == 500 {
             break;
         }
-        assert!(picture.contains("Lines "), "{picture}");
+        assert!(picture.contains("Rows "), "{picture}");
         assert!(!approves(&mut screen), "after {} arguments", shown.len());
         screen.press(KeyCode::Char(' '), KeyModifiers::NONE);
         pages += 1;

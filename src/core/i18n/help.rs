@@ -161,6 +161,7 @@ pub const CHINESE: &[(&str, &str)] = &[
      "没有全屏界面时：批准模型需要询问的步骤，但不批准被拒绝的或可能泄露凭据的步骤"),
     ("Print the manual page, or write those of all commands into a folder", "输出手册页，或把所有命令的手册页写到一个目录"),
     ("The folder to write `avocet.1` and the pages of its commands into", "写入 `avocet.1` 及各命令手册页的目录"),
+    ("Serve an editor over the Agent Client Protocol, on standard input and output", "通过标准输入输出，以 Agent Client Protocol 为编辑器提供服务"),
     ("Chat platforms: run them, their menus, who may talk, their tokens", "聊天平台：运行、菜单、可使用者、令牌"),
     ("Run the chat platforms of the settings until a signal ends it", "运行设置中的聊天平台，直到收到结束信号"),
     ("Run this platform only, whether the settings enable it or not", "只运行此平台，无论设置是否启用它"),

@@ -21,6 +21,7 @@ macro_rules! words {
     };
 }
 
+pub mod acp;
 pub mod agent;
 pub mod chat;
 pub mod cli;
@@ -54,6 +55,7 @@ pub mod tools;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Phrase]] = &[
+    acp::ALL,
     agent::ALL,
     chat::ALL,
     cli::ALL,

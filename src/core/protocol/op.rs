@@ -224,6 +224,20 @@ impl Op {
             _ => false,
         }
     }
+
+    /// Whether it begins a turn that no message begins.
+    pub fn begins_turn_without_message(&self) -> bool {
+        matches!(
+            self,
+            Op::Retry
+                | Op::Undo { .. }
+                | Op::Redo
+                | Op::RunQueue
+                | Op::RunScript { .. }
+                | Op::Render { .. }
+                | Op::Compress { .. }
+        )
+    }
 }
 
 /// An operation on its way to a session.

@@ -120,6 +120,9 @@ impl SessionInfo {
 pub struct ContextFill {
     /// The share of the last or the next request in what the model takes; `None` before the first.
     pub percent: Option<usize>,
+    /// Of that request and in all, in estimated tokens; 0: unknown.
+    pub used_tokens: usize,
+    pub room_tokens: usize,
     /// The longest message that is sent whole, in bytes and in estimated tokens; 0: unknown.
     pub longest_bytes: usize,
     pub longest_tokens: usize,

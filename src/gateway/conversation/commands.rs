@@ -249,13 +249,14 @@ impl ChatConversation {
                 return vec![ChatEffect::StopFetch];
             }
             op => {
-                if is_turn(op) {
+                if op.begins_turn_without_message() {
                     self.starters.push((id, by.clone()));
                 }
                 None
             }
         };
-        let begins = message.is_some() || is_turn(&op) || matches!(op, Op::Steer { .. });
+        let begins =
+            message.is_some() || op.begins_turn_without_message() || matches!(op, Op::Steer { .. });
         if message.is_none_or(|text| self.accept(id, by, delivery, text)) {
             let asks = begins.then(|| self.ask_again_for(request.speaker.is_admin)).flatten();
             asks.into_iter().chain([ChatEffect::Send(Submission { id: Some(id), op })]).collect()
@@ -392,23 +393,9 @@ fn is_built_in(name: &str) -> bool {
     commands::find(name).is_some_and(|command| !LISTS_FILES.contains(&command.name))
 }
 
-/// Whether an operation begins a turn without a message.
-fn is_turn(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Retry
-            | Op::Undo { .. }
-            | Op::Redo
-            | Op::RunQueue
-            | Op::RunScript { .. }
-            | Op::Render { .. }
-            | Op::Compress { .. }
-    )
-}
-
 fn begins_turn(outcome: &CommandOutcome) -> bool {
     match outcome {
-        CommandOutcome::Send(op) => is_turn(op),
+        CommandOutcome::Send(op) => op.begins_turn_without_message(),
         CommandOutcome::Many(all) => all.iter().any(begins_turn),
         CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile(_))) => true,
         _ => false,

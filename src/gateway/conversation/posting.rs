@@ -1,6 +1,5 @@
 //! Texts, pages and files of the program itself.
 
-use super::super::page;
 use super::super::platform::OutgoingFile;
 use super::super::split;
 use super::super::terminal_names::terminal_names;
@@ -9,6 +8,7 @@ use super::ChatConversation;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::{Notice, NoticeLevel};
 use avocet_present::commands::PageRow;
+use avocet_present::page;
 use avocet_safety::sanitize::{TextSource, clean};
 
 /// A page of more messages is sent as a file.

@@ -42,6 +42,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("sessions", []),
     topic!("scripts", ["script", "isdk"]),
     topic!("gateways", ["gateway", "telegram", "slack", "discord"]),
+    topic!("acp", ["editors", "zed", "neovim", "jetbrains"]),
     topic!("headless", ["json"]),
     topic!("files", ["folders"]),
     topic!("development", []),

@@ -1,8 +1,8 @@
 //! A page of labels and values as Markdown. Pure.
 
+use super::commands::PageRow;
 use avocet_core::i18n::{Lang, LocalizedText, PhraseValue};
 use avocet_core::text::one_line;
-use avocet_present::commands::PageRow;
 
 /// The page as lines: the title and headings bold, a pair on one line.
 pub fn markdown(title: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
