@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Assessment, Policy, PolicyContext, Unknown, Verdict, step};
+use super::{Assessment, Limit, Policy, PolicyContext, Unknown, Verdict, step};
 use avocet_core::protocol::{ApprovalMode, Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
@@ -50,4 +50,33 @@ pub fn assess_mention(id: &str, path: &str, scene: PolicyContext<'_>) -> Verdict
         Tier::L0 => Verdict::run(judged),
         Tier::L1 | Tier::L2 => Verdict::ask(judged),
     }
+}
+
+/// Reasons that do not refuse a server: it may be a program of any folder.
+const OF_ANY_FOLDER: [&str; 2] = ["program.unknown", "program.outside"];
+
+/// Judges the start of a server's program, which the user's own settings name, or which they were
+/// asked about by its whole command line. It asks whatever its tier: the caller knows the answer.
+pub fn assess_server(program: &str, args: &[String], scene: PolicyContext<'_>) -> Verdict {
+    let policy = Policy {
+        unknown_program: Unknown::Confirm,
+        lift: OF_ANY_FOLDER.map(str::to_owned).to_vec(),
+        narrowed: None,
+        offered: None,
+        approval: ApprovalMode::Ask,
+        ..scene.policy.clone()
+    };
+    let scene = PolicyContext { policy: &policy, ..scene };
+    // Programs that tools install are often in a folder of the user's own.
+    let folder = scene.world.untrusted_program_folder(program);
+    let program = folder.map_or_else(
+        || program.to_owned(),
+        |folder| folder.join(program).to_string_lossy().into_owned(),
+    );
+    let work = StepAction::Exec { program, args: args.to_vec() };
+    let network = policy.network == Limit::Ask;
+    let requires = Requires { confirm: true, network, ..Requires::default() };
+    let step = Step { id: String::new(), work, requires, cwd: None };
+    let (judged, _) = step::judge(step, scene);
+    if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalMode, AskId, Decision, Effort, JobRequest, Mention, Mode, NotePlace, Prompt, StepAction,
+    ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode, NotePlace, Prompt, StepAction,
 };
 use crate::i18n::Lang;
 
@@ -195,6 +195,10 @@ pub enum Op {
     /// About the steps that run in the background, or their output.
     Job {
         job: JobRequest,
+    },
+    /// About the MCP servers of the session.
+    Mcp {
+        action: McpAction,
     },
     /// Cancels the running turn and ends the session.
     Shutdown,
