@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use avocet_core::text::command_line;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
-use avocet_core::text::{cut, quote};
+use super::message::McpError;
+use super::short_hash;
 
 /// A server as its file defines it. Values still hold `${VAR}`: [`ServerDefinition::expand`] fills
 /// them in when the server starts, so that what is shown and hashed holds nothing of the
@@ -78,10 +79,6 @@ pub struct ToolFilter {
     pub except: Vec<String>,
 }
 
-/// A variable that a definition names, that is not set and has no default.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissingVariable(pub String);
-
 impl ServerDefinition {
     /// Identifies what would be started: the name, and how the server is reached. A definition with
     /// another hash is asked about again.
@@ -93,18 +90,18 @@ impl ServerDefinition {
             ServerTransport::Http(server) => json!(["http", server.url, server.headers]),
             ServerTransport::Sse(server) => json!(["sse", server.url, server.headers]),
         };
-        let digest = Sha256::digest(json!([self.name, transport]).to_string());
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        short_hash(&json!([self.name, transport]).to_string(), 64)
     }
 
     /// The command line in full, or the address. Values of variables and headers are not shown.
     pub fn summary(&self) -> String {
         match &self.transport {
             ServerTransport::Stdio(server) => {
-                let words = std::iter::once(&server.command).chain(&server.args);
-                words.map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+                command_line(std::iter::once(&server.command).chain(&server.args))
             }
-            ServerTransport::Http(server) | ServerTransport::Sse(server) => server.url.clone(),
+            ServerTransport::Http(server) | ServerTransport::Sse(server) => {
+                avocet_core::text::visible(&server.url)
+            }
         }
     }
 
@@ -121,10 +118,7 @@ impl ServerDefinition {
     ///
     /// # Errors
     /// The first variable that is not set and has no default.
-    pub fn expand(
-        mut self,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, MissingVariable> {
+    pub fn expand(mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, McpError> {
         match &mut self.transport {
             ServerTransport::Stdio(server) => {
                 let StdioServer { command, args, env, cwd: _ } = server;
@@ -157,32 +151,105 @@ impl ToolFilter {
 }
 
 /// A text with its variables filled in. What is no variable, `$HOME` or `${a b}`, stays.
-fn expanded(
-    text: &str,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<String, MissingVariable> {
+fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, McpError> {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         out.push_str(before);
-        let Some((inside, tail)) = after.split_once('}') else {
-            rest = cut_tail(rest, before.len());
-            break;
-        };
+        let (inside, tail) = after.split_once('}').unwrap_or(("", after));
         let (name, default) = match inside.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
         };
-        let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
-        if name.is_empty() || !name.chars().all(is_name) {
+        if name.is_empty() || !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
             out.push_str("${");
             rest = after;
             continue;
         }
         let value = variable(name).or_else(|| default.map(str::to_owned));
-        out.push_str(&value.ok_or_else(|| MissingVariable(name.to_owned()))?);
+        let missing = || McpError::MissingVariable { name: name.to_owned() };
+        out.push_str(&value.ok_or_else(missing)?);
         rest = tail;
     }
     out.push_str(rest);
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(command: &str, args: &[&str], env: &[(&str, &str)]) -> ServerDefinition {
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        ServerDefinition {
+            name: "x".to_owned(),
+            origin: DefinitionOrigin {
+                program: DefinitionProgram::Claude,
+                file: "/w/.mcp.json".into(),
+                is_from_repository: true,
+            },
+            transport: ServerTransport::Stdio(StdioServer {
+                command: command.to_owned(),
+                args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+                env: env.collect(),
+                cwd: None,
+            }),
+            start_timeout: Duration::from_secs(1),
+            call_timeout: Duration::from_secs(1),
+            is_enabled: true,
+            tools: ToolFilter::default(),
+        }
+    }
+
+    #[test]
+    fn variables_are_filled_in_with_their_defaults() {
+        let variable = |name: &str| (name == "A").then(|| "${B}".to_owned());
+        for (text, filled) in [
+            ("x${A}y", "x${B}y"),
+            ("${NONE:-d:-e}", "d:-e"),
+            ("${NONE:-}", ""),
+            ("$A ${a b} ${", "$A ${a b} ${"),
+            ("${${A}", "${${B}"),
+        ] {
+            assert_eq!(expanded(text, &variable).as_deref(), Ok(filled), "{text}");
+        }
+        let missing = McpError::MissingVariable { name: "NONE".to_owned() };
+        assert_eq!(expanded("${NONE}", &variable), Err(missing));
+    }
+
+    #[test]
+    fn the_command_line_is_shown_in_full_and_values_of_variables_are_not() {
+        let definition = definition("np x", &["-y", "a\u{202e}b"], &[("KEY", "sk-1")]);
+        let shown = definition.summary();
+        assert!(shown.starts_with("'np x' -y $'a") && !shown.contains('\u{202e}'), "{shown}");
+        assert_eq!(definition.variable_names(), ["KEY"]);
+    }
+
+    #[test]
+    fn another_command_argument_or_variable_is_another_definition() {
+        let hashes = [
+            definition("a", &["b"], &[]),
+            definition("a", &["b", ""], &[]),
+            definition("ab", &[], &[]),
+            definition("a", &["b"], &[("K", "1")]),
+            definition("a", &["b"], &[("K", "2")]),
+        ]
+        .map(|definition| definition.hash());
+        let distinct: std::collections::BTreeSet<&String> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len());
+        let mut slower = definition("a", &["b"], &[]);
+        slower.call_timeout = Duration::from_secs(9);
+        assert_eq!(slower.hash(), hashes[0], "a timeout is not asked about");
+    }
+
+    #[test]
+    fn a_filter_names_the_tools_that_are_used() {
+        let filter = |only: &[&str], except: &[&str]| ToolFilter {
+            only: only.iter().map(|name| (*name).to_owned()).collect(),
+            except: except.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        assert!(filter(&[], &[]).allows("x"));
+        assert!(filter(&["get_*"], &[]).allows("get_it") && !filter(&["get_*"], &[]).allows("x"));
+        assert!(!filter(&["x"], &["x"]).allows("x"));
+    }
 }

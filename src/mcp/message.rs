@@ -23,15 +23,34 @@ pub struct McpQuestionId(pub u64);
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpRequest {
     /// Calls a tool by the server's own name for it.
-    Call { id: McpCallId, tool: String, input: Map<String, Value> },
-    Prompt { id: McpCallId, name: String, arguments: BTreeMap<String, String> },
-    Read { id: McpCallId, uri: String },
+    Call {
+        id: McpCallId,
+        tool: String,
+        input: Map<String, Value>,
+    },
+    Prompt {
+        id: McpCallId,
+        name: String,
+        arguments: BTreeMap<String, String>,
+    },
+    Read {
+        id: McpCallId,
+        uri: String,
+    },
     /// The values that an argument of a prompt may have.
-    Complete { id: McpCallId, prompt: String, argument: String, typed: String },
+    Complete {
+        id: McpCallId,
+        prompt: String,
+        argument: String,
+        typed: String,
+    },
     /// Gives up a request. It is answered with [`McpError::Cancelled`].
     Cancel(McpCallId),
     /// The answer to a question: the values of its fields as texts, or `None` if the user declined.
-    Answer { question: McpQuestionId, values: Option<BTreeMap<String, String>> },
+    Answer {
+        question: McpQuestionId,
+        values: Option<BTreeMap<String, String>>,
+    },
     /// The folders of the session changed.
     SetFolders(Vec<PathBuf>),
     /// Starts the server anew, at once.
@@ -41,14 +60,25 @@ pub enum McpRequest {
 /// What happens at a server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpEvent {
-    Started(ServerFacts),
+    Started(McpServerFacts),
     /// The server told of a change of its lists; they were read again.
-    Changed(ServerFacts),
+    Changed(McpServerFacts),
     /// The server did not start, or ended. It is started again after `retry_after`; `None` if it is
     /// left as it is until it is restarted.
-    Failed { error: McpError, retry_after: Option<Duration> },
-    Progress { id: McpCallId, done: f64, total: Option<f64>, text: String },
-    Answered { id: McpCallId, result: Result<McpReply, McpError> },
+    Failed {
+        error: McpError,
+        retry_after: Option<Duration>,
+    },
+    Progress {
+        id: McpCallId,
+        done: f64,
+        total: Option<f64>,
+        text: String,
+    },
+    Answered {
+        id: McpCallId,
+        result: Result<McpReply, McpError>,
+    },
     Asked(McpQuestion),
     /// The question no longer needs an answer.
     Withdrawn(McpQuestionId),
@@ -58,7 +88,7 @@ pub enum McpEvent {
 
 /// What a server that runs says about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ServerFacts {
+pub struct McpServerFacts {
     /// Its own name and version.
     pub title: String,
     /// The revision of the protocol that is spoken.
@@ -138,25 +168,63 @@ pub struct McpQuestion {
 #[error("{}", self.localized())]
 pub enum McpError {
     /// The program could not be started, or the address not be reached.
-    Unreachable { why: LocalizedText },
+    Unreachable {
+        why: LocalizedText,
+    },
     /// A variable that the definition needs.
-    MissingVariable { name: String },
+    MissingVariable {
+        name: String,
+    },
     /// The server ended, or closed its connection; `last_line` is the last that it wrote.
-    Ended { last_line: String },
+    Ended {
+        last_line: String,
+    },
     /// It did not start, or answer, in time.
-    StartTimeout { seconds: u64 },
-    CallTimeout { seconds: u64 },
+    StartTimeout {
+        seconds: u64,
+    },
+    CallTimeout {
+        seconds: u64,
+    },
     /// It sent more than is read.
-    Flooded { limit: u64 },
+    Flooded {
+        limit: u64,
+    },
     /// It does not speak the protocol.
-    NoProtocol { why: String },
+    NoProtocol {
+        why: String,
+    },
     /// Its own error.
-    Refused { why: String },
+    Refused {
+        why: String,
+    },
     /// It wants the user to log in.
     LoginNeeded,
-    LoginFailed { why: String },
+    LoginFailed {
+        why: String,
+    },
     NotRunning,
     Cancelled,
+}
+
+impl McpError {
+    /// True if it may be gone when the server is started again.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            McpError::Unreachable { .. }
+            | McpError::Ended { .. }
+            | McpError::StartTimeout { .. }
+            | McpError::CallTimeout { .. }
+            | McpError::NotRunning
+            | McpError::Cancelled => true,
+            McpError::MissingVariable { .. }
+            | McpError::Flooded { .. }
+            | McpError::NoProtocol { .. }
+            | McpError::Refused { .. }
+            | McpError::LoginNeeded
+            | McpError::LoginFailed { .. } => false,
+        }
+    }
 }
 
 impl Localize for McpError {
@@ -167,9 +235,7 @@ impl Localize for McpError {
                 phrases::MISSING_VARIABLE.with("name", name.as_str())
             }
             McpError::Ended { last_line } if last_line.is_empty() => phrases::ENDED.into(),
-            McpError::Ended { last_line } => {
-                phrases::ENDED_AFTER.with("line", last_line.as_str())
-            }
+            McpError::Ended { last_line } => phrases::ENDED_AFTER.with("line", last_line.as_str()),
             McpError::StartTimeout { seconds } => phrases::START_TIMEOUT.with("seconds", *seconds),
             McpError::CallTimeout { seconds } => phrases::CALL_TIMEOUT.with("seconds", *seconds),
             McpError::Flooded { limit } => {
