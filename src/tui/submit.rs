@@ -186,6 +186,7 @@ fn op_answers_in_transcript(op: &Op) -> bool {
                 | Op::AddNote { .. }
                 | Op::Configure { .. }
                 | Op::Job { .. }
+                | Op::Mcp { .. }
         ),
     }
 }

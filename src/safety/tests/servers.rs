@@ -71,7 +71,11 @@ fn allowing(rule: &str) -> Policy {
 fn server(program: &str, args: &[&str]) -> Verdict {
     let (policy, place) = (Policy::default(), place());
     let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-    assess_server(program, &args, PolicyContext { policy: &policy, place: &place, world: &WithServer })
+    assess_server(
+        program,
+        &args,
+        PolicyContext { policy: &policy, place: &place, world: &WithServer },
+    )
 }
 
 #[test]
@@ -160,7 +164,8 @@ fn a_server_reaches_what_its_command_line_names_and_nothing_private() {
     let package = "/opt/x/node_modules/a/dist/index.js";
     assert_eq!(opened(&[package]), (vec!["/opt/x/node_modules".into()], none.clone()));
     assert_eq!(opened(&["/opt/y/src/main.py"]), (vec!["/opt/y".into()], none.clone()));
-    for private in ["/", "/h", "/h/.ssh", "/h/.aws/credentials", "/opt/gone", "/w/sub", "relative"] {
+    for private in ["/", "/h", "/h/.ssh", "/h/.aws/credentials", "/opt/gone", "/w/sub", "relative"]
+    {
         assert_eq!(opened(&[private]), (none.clone(), none.clone()), "{private}");
     }
 }
