@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use super::hash::short_hash;
 use super::message::ServerTool;
-use super::short_hash;
 
 /// The most characters that providers take in the name of a tool.
 const MAX_NAME: usize = 64;
@@ -208,6 +208,6 @@ mod tests {
         assert_eq!(found("Issue", 5), ["issue_create", "list"]);
         assert_eq!(found("issue", 1), ["issue_create"]);
         assert_eq!(found("mcp__hub__weather", 5), ["weather"]);
-        assert_eq!(found("nothing like it", 5), Vec::<String>::new());
+        assert_eq!(found("zebra", 5), Vec::<String>::new());
     }
 }

@@ -19,11 +19,12 @@ use rmcp::transport::Transport;
 use rmcp::{ClientHandler, ClientLifecycleMode, Peer, RoleClient, serve_client_with_lifecycle};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::clean;
 use super::client_error::{of_service, of_start};
 use super::message::{McpCallId, McpError};
+use super::throttle::Throttled;
 
 /// Events of a connection that wait for the task of the server. What only informs is dropped when
 /// they are too many.
@@ -151,11 +152,12 @@ pub(crate) struct Connection {
     peer: Peer<RoleClient>,
     pub inbound: mpsc::Receiver<Inbound>,
     sender: mpsc::Sender<Inbound>,
-    /// Ends when the connection does.
-    pub ended: BoxFuture<'static, ()>,
+    /// Cancelled when the connection ended.
+    pub ended: CancellationToken,
     pub activity: watch::Sender<Activity>,
     folders: watch::Receiver<Vec<PathBuf>>,
-    close: CancellationToken,
+    /// Closes it when dropped.
+    close: DropGuard,
 }
 
 impl Connection {
@@ -170,11 +172,15 @@ impl Connection {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
-        let opening = serve_client_with_lifecycle(handler, transport, lifecycle);
+        let opening = serve_client_with_lifecycle(handler, Throttled::new(transport), lifecycle);
         let connection = move |client: RunningService<RoleClient, Handler>| {
-            let (peer, close) = (client.peer().clone(), CancellationToken::new());
-            let ended = until_closed(client, close.clone()).boxed();
+            let peer = client.peer().clone();
+            let close = CancellationToken::new();
+            let ended = CancellationToken::new();
+            let guard = ended.clone().drop_guard();
+            tokio::spawn(until_closed(client, close.clone()).map(|()| drop(guard)));
             let (activity, _) = watch::channel(Activity::default());
+            let close = close.drop_guard();
             Connection { peer, inbound, sender, ended, activity, folders, close }
         };
         opening.map(|client| client.map(connection).map_err(|error| of_start(&error))).boxed()
@@ -195,8 +201,9 @@ impl Connection {
 
     /// Closes the connection; a process reads the end of its input.
     pub async fn shut(self, patience: Duration) {
-        self.close.cancel();
-        let _ = tokio::time::timeout(patience, self.ended).await;
+        drop(self.close);
+        // What does not close in time ends with its process.
+        let _ = tokio::time::timeout(patience, self.ended.cancelled()).await;
     }
 
     pub fn info(&self) -> Option<Arc<ServerPeerInfo>> {

@@ -5,7 +5,7 @@ use std::error::Error;
 use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError;
 
-use avocet_core::i18n::{LocalizedText, mcp as phrases};
+use avocet_core::i18n::{LocalizedText, config};
 
 use super::clean;
 use super::message::McpError;
@@ -18,7 +18,7 @@ pub(crate) fn of_start(error: &ClientInitializeError) -> McpError {
     }
     match error {
         ClientInitializeError::ConnectionClosed(_) => McpError::Ended { last_line: String::new() },
-        ClientInitializeError::TransportError { error, .. } => unreachable(&error.error),
+        ClientInitializeError::TransportError { error, .. } => unreachable(error.error.as_ref()),
         ClientInitializeError::JsonRpcError(error) => {
             McpError::Refused { why: clean::line(&error.message, MAX_REASON) }
         }
@@ -35,16 +35,15 @@ pub(crate) fn of_service(error: &ServiceError) -> McpError {
         ServiceError::McpError(error) => {
             McpError::Refused { why: clean::line(&error.message, MAX_REASON) }
         }
-        ServiceError::TransportSend(error) => unreachable(&error.error),
+        ServiceError::TransportSend(error) => unreachable(error.error.as_ref()),
         ServiceError::TransportClosed => McpError::Ended { last_line: String::new() },
         other => McpError::NoProtocol { why: clean::line(&other.to_string(), MAX_REASON) },
     }
 }
 
 /// The innermost reason: the outer ones only say that something was sent.
-#[expect(clippy::borrowed_box, reason = "what the library's errors hold")]
-fn unreachable(error: &Box<dyn Error + Send + Sync>) -> McpError {
-    let mut innermost: &dyn Error = error.as_ref();
+fn unreachable(error: &(dyn Error + Send + Sync + 'static)) -> McpError {
+    let mut innermost: &dyn Error = error;
     while let Some(source) = innermost.source() {
         innermost = source;
     }
@@ -53,5 +52,5 @@ fn unreachable(error: &Box<dyn Error + Send + Sync>) -> McpError {
 }
 
 pub(crate) fn reason(why: &str) -> LocalizedText {
-    phrases::REASON.with("why", why)
+    config::IO_OTHER.with("why", why)
 }

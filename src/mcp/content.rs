@@ -96,6 +96,10 @@ impl McpContent {
     }
 
     fn push_text(&mut self, text: &str) {
+        if self.text.len() >= MAX_TEXT {
+            self.omitted += text.len();
+            return;
+        }
         if !self.text.is_empty() && !text.is_empty() {
             self.text.push('\n');
         }

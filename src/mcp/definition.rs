@@ -7,8 +7,8 @@ use std::time::Duration;
 use avocet_core::text::command_line;
 use serde_json::json;
 
+use super::hash::short_hash;
 use super::message::McpError;
-use super::short_hash;
 
 /// A server as its file defines it. Values still hold `${VAR}`: [`ServerDefinition::expand`] fills
 /// them in when the server starts, so that what is shown and hashed holds nothing of the

@@ -17,6 +17,9 @@ mod definition;
 mod definition_files;
 mod entry;
 mod facts;
+mod hash;
+mod http;
+mod launch;
 mod login;
 mod message;
 mod open;
@@ -25,6 +28,7 @@ mod question;
 mod running;
 mod server;
 mod sse;
+mod throttle;
 
 pub use catalog::{OfferedTool, ToolCatalog};
 pub use definition::{
@@ -34,21 +38,13 @@ pub use definition::{
 pub use definition_files::{
     DefinitionDiagnostic, DefinitionFolders, ServerDefinitions, read_definitions,
 };
+pub use launch::{ServerLaunch, ServerPipes, ServerStarter};
 pub use login::{McpLogin, begin_login};
 pub use message::{
     McpCallId, McpContent, McpError, McpEvent, McpQuestion, McpQuestionId, McpReply, McpRequest,
     McpServerFacts, PromptArgument, ServerPrompt, ServerResource, ServerTool,
 };
-pub use server::{McpServer, ServerLaunch, ServerPipes, ServerStarter, start_server};
+pub use server::{McpServer, start_server};
 
-/// The first letters of the hash of a text.
-fn short_hash(text: &str, length: usize) -> String {
-    use sha2::{Digest, Sha256};
-    let digest = Sha256::digest(text);
-    digest
-        .iter()
-        .flat_map(|byte| format!("{byte:02x}").into_bytes())
-        .map(char::from)
-        .take(length)
-        .collect()
-}
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,8 @@ use avocet_config::key_store::KeyStore;
 
 use super::clean;
 use super::definition::{RemoteServer, ServerDefinition, ServerTransport};
+use super::http::{client, url};
 use super::message::McpError;
-use super::open::{client, url};
 
 /// How long the user may take in the browser.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(600);

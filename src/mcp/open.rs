@@ -1,33 +1,23 @@
 //! Opens the connection to a server, whatever its transport.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use reqwest::Url;
-use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::auth::AuthClient;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::sync::{mpsc, watch};
 
-use avocet_core::i18n::mcp as phrases;
-use avocet_model::net::build_client;
-
 use super::client::Connection;
-use super::client_error::reason;
 use super::definition::{RemoteServer, ServerTransport, StdioServer};
-use super::facts;
-use super::login;
+use super::http::{client, headers, url};
+use super::launch::ServerLaunch;
 use super::message::{McpError, McpEvent, McpServerFacts};
 use super::pipe::{LimitedReader, MAX_FLOOD, MAX_MESSAGE, Process};
-use super::server::ServerLaunch;
 use super::sse::SseTransport;
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+use super::{facts, login};
 
 /// A server that answers.
 pub(crate) struct Opened {
@@ -146,25 +136,4 @@ async fn open_sse(
     let headers = headers(&server)?.into_iter().collect();
     let transport = SseTransport::connect(client(&url)?, url, headers).await?;
     with_facts(launch, Connection::open(transport, folders).await?).await
-}
-
-pub(crate) fn url(server: &RemoteServer) -> Result<Url, McpError> {
-    let url = Url::parse(&server.url).ok();
-    let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or_else(|| McpError::Unreachable { why: phrases::BAD_ADDRESS.into() })
-}
-
-pub(crate) fn client(url: &Url) -> Result<reqwest::Client, McpError> {
-    build_client(CONNECT_TIMEOUT, url)
-        .map_err(|error| McpError::Unreachable { why: reason(&error.to_string()) })
-}
-
-fn headers(server: &RemoteServer) -> Result<HashMap<HeaderName, HeaderValue>, McpError> {
-    let header = |(name, value): (&String, &String)| {
-        let mut value = HeaderValue::from_str(value).ok()?;
-        value.set_sensitive(true);
-        Some((HeaderName::try_from(name.as_str()).ok()?, value))
-    };
-    let headers: Option<_> = server.headers.iter().map(header).collect();
-    headers.ok_or_else(|| McpError::Unreachable { why: phrases::BAD_HEADER.into() })
 }

@@ -130,7 +130,7 @@ impl<'a> Running<'a> {
                 },
                 () = tokio::time::sleep_until(stale), if self.stale.is_some() => self.list_again(),
                 () = &mut changes => {}
-                () = &mut self.opened.connection.ended => {
+                () = self.opened.connection.ended.cancelled() => {
                     return End::Failed(McpError::Ended { last_line: String::new() });
                 }
             }
@@ -272,6 +272,8 @@ impl<'a> Running<'a> {
 
     async fn done(&mut self, done: Done) {
         match done {
+            // The connection has ended: the call is answered with the reason for that.
+            Done::Answered(_, Err(McpError::NotRunning | McpError::Ended { .. })) => {}
             Done::Answered(id, result) => {
                 self.calls.remove(&id);
                 self.tokens.retain(|_, of| *of != id);

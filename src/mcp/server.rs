@@ -7,15 +7,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use avocet_config::key_store::KeyStore;
-use avocet_core::i18n::LocalizedText;
-
-use super::definition::{ServerDefinition, ServerTransport, StdioServer};
+use super::definition::ServerTransport;
+use super::launch::ServerLaunch;
 use super::message::{McpCallId, McpError, McpEvent, McpRequest};
 use super::open::{Opened, open};
 use super::running::{End, Running, send};
@@ -27,32 +24,6 @@ const RESTART_DELAY: Duration = Duration::from_secs(1);
 const MAX_RESTARTS: u32 = 5;
 /// A server that ran for so long is started again as after its first failure.
 const STEADY: Duration = Duration::from_secs(60);
-
-/// Starts the programs of servers. Each start is a new process.
-pub trait ServerStarter: Send + Sync {
-    fn start(&self, server: StdioServer) -> BoxFuture<'_, Result<ServerPipes, LocalizedText>>;
-}
-
-/// The pipes of a process. Its input is closed first; then, once `errors` has ended or did not in
-/// time, `process` is dropped, which must end the process and what it started.
-pub struct ServerPipes {
-    pub input: Box<dyn AsyncWrite + Send + Unpin>,
-    pub output: Box<dyn AsyncRead + Send + Unpin>,
-    /// What it writes about itself: lines for the log.
-    pub errors: Box<dyn AsyncRead + Send + Unpin>,
-    pub process: Box<dyn Send>,
-}
-
-/// What a server is started with.
-pub struct ServerLaunch {
-    /// With its variables filled in.
-    pub definition: ServerDefinition,
-    /// The folders of the session, the workspace first.
-    pub folders: Vec<PathBuf>,
-    pub starter: Arc<dyn ServerStarter>,
-    /// Where the tokens of remote servers are.
-    pub keys: Arc<KeyStore>,
-}
 
 /// A server that runs, or is to run. It ends when this is dropped.
 #[derive(Debug)]
