@@ -11,6 +11,8 @@
 //! | `login` | saved keys: login and logout |
 //! | `key_source` | where the key for a server comes from |
 //! | `model_test` | describes and tries one model |
+//! | `mcp` | what a session needs for MCP servers |
+//! | `mcp_command` | those servers from the command line |
 //! | `plugins` | the plugins of slothtool, listed and run |
 //! | `session_builder` | a session's parts: policy, tools, masks, bot |
 //! | `scripts` | a script on the command line |
@@ -59,6 +61,8 @@ mod headless;
 mod key_source;
 mod live_settings;
 mod login;
+mod mcp;
+mod mcp_command;
 mod model_test;
 mod models;
 mod plugins;
@@ -175,6 +179,7 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
         RunMode::InitHome => extensions::init_home(&startup, json),
         RunMode::Config(config) => subcommands::config(&startup, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
+        RunMode::Mcp(command) => mcp_command::run_subcommand(&startup, command, json),
         RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Acp => acp::run(startup, options),
         RunMode::Doctor => subcommands::doctor(&startup, json),
@@ -197,6 +202,7 @@ fn needs_threads(way: &RunMode) -> bool {
         | RunMode::Extension { .. }
         | RunMode::Gateway(GatewayCommand::Run { .. })
         | RunMode::Acp
+        | RunMode::Mcp(_)
         | RunMode::Doctor => true,
         RunMode::Session(_)
         | RunMode::ScriptFiles(_)

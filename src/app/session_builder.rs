@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::first_time::{check_offer, report_missing_sandbox_once};
 use super::live_settings::{SettingsFiles, screen_settings};
+use super::mcp::{FolderServers, SandboxedStarter};
 use super::models::{self, ModelConnector};
 use super::startup::{StartError, Startup, StepOptions};
 use super::step_runner::{
@@ -24,6 +25,7 @@ use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRe
 use avocet_session::context::system::WorkspaceFacts;
 use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
+use avocet_session::mcp_servers::McpAccess;
 use avocet_session::persistence::{Persistence, Replay};
 use avocet_session::trust::TrustPrompt;
 use avocet_session::{
@@ -120,6 +122,7 @@ pub fn build(
     Ok(SessionConfig {
         info,
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
+        servers: servers(startup, purpose, &runner.exec, &security),
         security,
         tools,
         surroundings: surroundings(startup),
@@ -147,6 +150,27 @@ fn trust_of(startup: &Startup, purpose: SessionPurpose) -> TrustPrompt {
         SessionPurpose::Editor => TrustPrompt { ask_because: None, ..trust_prompt(startup) },
         _ => TrustPrompt::without_question(),
     }
+}
+
+/// A template that is expanded, and a script, call no tools of servers.
+fn servers(
+    startup: &Startup,
+    purpose: SessionPurpose,
+    exec: &Exec,
+    security: &Security,
+) -> Option<Box<dyn McpAccess>> {
+    let has_user = match purpose {
+        SessionPurpose::Screen => true,
+        SessionPurpose::Print | SessionPurpose::Chat | SessionPurpose::Editor => false,
+        SessionPurpose::Render | SessionPurpose::Script => return None,
+    };
+    let starter = SandboxedStarter {
+        exec: exec.clone(),
+        policy: security.policy.clone(),
+        place: security.place.clone(),
+        world: Arc::clone(&security.world),
+    };
+    Some(Box::new(FolderServers::new(startup, starter, has_user)))
 }
 
 /// Nothing in an untrusted folder is read.

@@ -12,6 +12,7 @@ use super::extensions::args::{
     AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
 };
 pub use super::gateway::GatewayCommand;
+use super::mcp_command::McpCommand;
 use super::open_choices::OpenChoices;
 pub use super::resume::ResumeChoice;
 use super::run_options::APPROVE_STEPS;
@@ -181,6 +182,9 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// The installed plugins.
     #[command(subcommand, after_help = "Example:\n  avocet plugin run loc src")]
     Plugin(PluginCommand),
+    /// MCP servers: list, add, remove and try them.
+    #[command(subcommand, after_help = "Example:\n  avocet mcp add git -- uvx mcp-server-git")]
+    Mcp(McpCommand),
     /// Chat platforms: run them, their menus, who may talk, their tokens.
     #[command(subcommand, after_help = "Example:\n  avocet gateway run --only telegram")]
     Gateway(GatewayCommand),
@@ -356,6 +360,7 @@ pub enum RunMode {
     InitHome,
     Config(ConfigCommand),
     Plugin(PluginCommand),
+    Mcp(McpCommand),
     Gateway(GatewayCommand),
     Acp,
     Doctor,
@@ -404,11 +409,8 @@ pub enum UsageError {
 }
 
 /// First words of other programs, and what they mean here: never a message.
-const WORDS_OF_OTHERS: [(&[&str], i18n::Phrase); 3] = [
-    (&["mcp"], i18n::cli::WORD_MCP),
-    (&["update", "upgrade"], i18n::cli::WORD_UPDATE),
-    (&["exit", "quit"], i18n::cli::WORD_EXIT),
-];
+const WORDS_OF_OTHERS: [(&[&str], i18n::Phrase); 2] =
+    [(&["update", "upgrade"], i18n::cli::WORD_UPDATE), (&["exit", "quit"], i18n::cli::WORD_EXIT)];
 
 impl Localize for UsageError {
     fn localized(&self) -> LocalizedText {
@@ -570,6 +572,7 @@ impl Cli {
             Some(Sub::InitHome) => return Ok(RunMode::InitHome),
             Some(Sub::Config(config)) => return Ok(RunMode::Config(config)),
             Some(Sub::Plugin(plugin)) => return Ok(RunMode::Plugin(plugin)),
+            Some(Sub::Mcp(command)) => return Ok(RunMode::Mcp(command)),
             Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Acp) => return Ok(RunMode::Acp),
             Some(Sub::Doctor) => return Ok(RunMode::Doctor),

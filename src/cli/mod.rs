@@ -15,6 +15,7 @@ pub mod help;
 pub mod input;
 pub mod language_server;
 pub mod login;
+pub mod mcp_command;
 pub mod messages;
 pub mod model;
 mod open_choices;

@@ -8,6 +8,7 @@
 //! question, inventing one could cost the work. Each change reads the file again, so that two
 //! windows of one folder do not overwrite each other's rules.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -39,6 +40,9 @@ struct ApprovalsFile {
     folder: String,
     allowed: Vec<ApprovalRow>,
     denied: Vec<String>,
+    /// The MCP servers of the project by the hash of their definition, and whether they may start.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    servers: BTreeMap<String, bool>,
 }
 
 /// A rule, and the terms it was given on.
@@ -95,7 +99,9 @@ impl Approvals {
     pub fn open(store: &Path, folder: &Path) -> (Approvals, Option<LocalizedText>) {
         let folder = folder.to_string_lossy().into_owned();
         let file = store.join(format!("{}.json", file_name(&folder)));
-        let empty = ApprovalsFile { version: VERSION, folder, allowed: vec![], denied: vec![] };
+        let servers = BTreeMap::new();
+        let (allowed, denied) = (vec![], vec![]);
+        let empty = ApprovalsFile { version: VERSION, folder, allowed, denied, servers };
         let mut approvals = Approvals { file, contents: empty };
         let said = match approvals.read() {
             Ok(None) => None,
@@ -160,6 +166,19 @@ impl Approvals {
                 Side::Allowed | Side::Denied => return false,
             }
             true
+        })
+    }
+
+    /// Whether a server of the project may start, by the hash of its definition; `None`: the user
+    /// was not asked.
+    pub fn server(&self, hash: &str) -> Option<bool> {
+        self.contents.servers.get(hash).copied()
+    }
+
+    /// Remembers whether a server of the project may start.
+    pub fn remember_server(&mut self, hash: &str, is_allowed: bool) -> io::Result<()> {
+        self.change(|ApprovalsFile { servers, .. }| {
+            servers.len() < MOST && servers.insert(hash.to_owned(), is_allowed) != Some(is_allowed)
         })
     }
 
@@ -265,7 +284,8 @@ fn parse(text: &str, folder: &str) -> Option<ParsedApprovals> {
 fn upgrade_v1(first: ApprovalsV1) -> Option<ApprovalsFile> {
     let ApprovalsV1 { version, folder, allowed, denied } = first;
     let allowed = allowed.into_iter().map(|rule| ApprovalRow { rule, given: None }).collect();
-    (version == 1).then_some(ApprovalsFile { version: VERSION, folder, allowed, denied })
+    let servers = BTreeMap::new();
+    (version == 1).then_some(ApprovalsFile { version: VERSION, folder, allowed, denied, servers })
 }
 
 fn narrowed_message(count: usize) -> LocalizedText {

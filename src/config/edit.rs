@@ -102,6 +102,35 @@ pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
     Ok(there)
 }
 
+/// Where the servers of the Model Context Protocol are, each in a table of its own.
+const SERVERS: &str = "mcp";
+
+/// Writes the table of a server, in place of one of the same name.
+pub fn set_server(file: &Path, name: &str, server: Table) -> Result<(), EditError> {
+    let _lock = lock(file)?;
+    let mut document = open(file)?;
+    let servers = document.entry(SERVERS).or_insert_with(|| section_item("*.*"));
+    let Some(servers) = servers.as_table_like_mut() else {
+        let expected = i18n::config::A_TABLE.with("key", SERVERS);
+        let found = i18n::config::FOUND_VALUE.with("value", servers.to_string().trim());
+        return Err(not_a_table(file, SERVERS, ConfigError::mismatch(expected, found)));
+    };
+    servers.insert(name, Item::Table(server));
+    save(file, &document)
+}
+
+/// Removes a server; true if it was there.
+pub fn remove_server(file: &Path, name: &str) -> Result<bool, EditError> {
+    let _lock = lock(file)?;
+    let mut document = open(file)?;
+    let servers = document.get_mut(SERVERS).and_then(Item::as_table_like_mut);
+    let is_there = servers.is_some_and(|servers| servers.remove(name).is_some());
+    if is_there {
+        save(file, &document)?;
+    }
+    Ok(is_there)
+}
+
 /// The row of a key; the error names the nearest one.
 pub fn find(key: &str) -> Result<&'static SettingKey, EditError> {
     toml_schema::find(KEYS, key).ok_or_else(|| EditError::NoKey {

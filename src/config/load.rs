@@ -155,7 +155,13 @@ fn load_user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
 fn read(file: &Path, keys: &[SettingKey]) -> TomlReport {
     match atomic_file::read(file) {
         Ok(None) => TomlReport::default(),
-        Ok(Some(text)) => toml_schema::read(file, &text, keys),
+        Ok(Some(text)) => {
+            let mut report = toml_schema::read(file, &text, keys);
+            // The servers of the Model Context Protocol are read where they are started.
+            let is_server = |key: &str| key == "mcp" || key.starts_with("mcp.");
+            report.problems.retain(|problem| !problem.key.as_deref().is_some_and(is_server));
+            report
+        }
         Err(fault) => {
             TomlReport { found: Vec::new(), problems: vec![ConfigDiagnostic::of_file(file, fault)] }
         }

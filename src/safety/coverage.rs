@@ -26,6 +26,9 @@ pub fn describe_coverage(
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
         return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
     }
+    if tools::mcp::is_call(&rule.program) {
+        return vec![words::MCP_CALL.with("tool", rule.program.as_str())];
+    }
     if terms.is_none() && is_unbound(rule) {
         return vec![words::UNBOUND.with("rule", rule.to_string())];
     }
@@ -118,8 +121,9 @@ pub fn why_never_applies(
     scene: PolicyContext<'_>,
 ) -> Option<LocalizedText> {
     let shown = rule.to_string();
-    if tools::is_tool(&rule.program) {
-        let known = tools::REMEMBERED.contains(&rule.program.as_str());
+    let is_call = tools::mcp::is_call(&rule.program);
+    if is_call || tools::is_tool(&rule.program) {
+        let known = is_call || tools::REMEMBERED.contains(&rule.program.as_str());
         let whole = rule.open && rule.args.is_empty();
         let say = words::NEVER_TOOL.with("rule", shown).with("tool", rule.program.as_str());
         return (!known || !whole).then_some(say);

@@ -89,7 +89,9 @@ fn has_words_of(rule: &PolicyRule, work: &StepAction) -> bool {
 pub(super) fn is_routine_edit(asked: GrantQuestion<'_>) -> bool {
     let StepAction::Tool { name, .. } = asked.work else { return false };
     let rule = PolicyRule { program: name.clone(), args: Vec::new(), open: true };
-    !asked.reasons().any(|(id, _)| is_never_remembered(id)) && is_covered_by_user_rule(&rule, asked)
+    tools::REMEMBERED.contains(&name.as_str())
+        && !asked.reasons().any(|(id, _)| is_never_remembered(id))
+        && is_covered_by_user_rule(&rule, asked)
 }
 
 impl<'a> GrantQuestion<'a> {
@@ -168,7 +170,7 @@ fn is_routine_reason((id, effects): (&str, &[Effect]), asked: GrantQuestion<'_>)
                 id.strip_prefix(row.as_str()) == Some(".create")
             }
         }
-        StepAction::Tool { .. } => id == "file.write",
+        StepAction::Tool { name, .. } => id == "file.write" || id == name,
         StepAction::Shell { .. } => false,
     }
 }

@@ -62,7 +62,7 @@ pub use launch::{
 };
 pub use machine::{
     Contents, EditRange, EditSearch, FileKind, FoundText, LargeFileState, LinkIdentity, Machine,
-    OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
+    McpToolInfo, OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
 };
 pub use malformed::is_hidden;
 pub use needs::{GuardedFiles, Needs, matches_name};
@@ -76,7 +76,7 @@ pub use policy::{
     Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
     ToolRestriction, Unknown, is_firm,
 };
-pub use prompt_parts::{assess_mention, assess_template_command};
+pub use prompt_parts::{assess_mention, assess_server, assess_template_command};
 pub use repository::HOOKS;
 pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use sensitive::{
@@ -86,6 +86,7 @@ pub use shell::UNKNOWN;
 pub use signing::hooks_digest;
 pub use step::{UNTRUSTED, suggest_grants};
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
+pub use tools::mcp::{CALL as MCP_CALL_TOOL, FIND as MCP_FIND_TOOL, PREFIX as MCP_PREFIX};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
 pub use tools::{JobTask, RecallTask, ToolTask};

@@ -110,6 +110,10 @@ pub trait Machine: Send + Sync {
     fn is_job_of_model(&self, _id: u64) -> bool {
         false
     }
+    /// The tool of an MCP server that a step of this name calls; `None`: there is none.
+    fn mcp_tool(&self, _name: &str) -> Option<McpToolInfo> {
+        None
+    }
     /// The declarations of the skill of this name; `None`: there is none.
     fn skill(&self, _name: &str) -> Option<SkillInfo> {
         None
@@ -288,4 +292,13 @@ pub struct SkillInfo {
     pub tools: Vec<String>,
     /// Its shell lines, as they are written.
     pub shell: Vec<String>,
+}
+
+/// A tool of an MCP server, as the server describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct McpToolInfo {
+    pub server: String,
+    pub tool: String,
+    /// The server's own word that it changes nothing. It only words the question.
+    pub is_said_read_only: bool,
 }

@@ -8,6 +8,7 @@ use avocet_core::i18n::{LocalizedText, safety as words};
 use avocet_core::protocol::{ApprovalMode, Effect, SandboxDenial, SandboxStatus, StepAction};
 use avocet_core::text::{quote_visible, short_name};
 
+use super::tools::mcp;
 use super::{Machine, Workspace};
 
 /// The user's settings, as data. Project settings may only make it stricter.
@@ -203,7 +204,12 @@ impl PolicyRule {
         }
         let mut words = words.into_iter().map(|(word, _)| word);
         match words.next().filter(|program| !program.is_empty() && program != "*") {
-            Some(program) => Ok(PolicyRule { program, args: words.collect(), open }),
+            Some(program) => {
+                let args: Vec<String> = words.collect();
+                // A tool is named without its input.
+                let open = open || args.is_empty() && mcp::is_call(&program);
+                Ok(PolicyRule { program, args, open })
+            }
             None => Err(words::RULE_EMPTY.into()),
         }
     }
@@ -233,7 +239,7 @@ impl fmt::Display for PolicyRule {
         for arg in &self.args {
             write!(f, " {}", quote_visible(arg))?;
         }
-        if self.open { f.write_str(" *") } else { Ok(()) }
+        if self.open && !mcp::is_call(&self.program) { f.write_str(" *") } else { Ok(()) }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Judges what comes with a template or a message: shell commands, which always need the
 //! user's approval, and files it names.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::json;
 
-use super::{Assessment, Policy, PolicyContext, Unknown, Verdict, step};
+use super::{Assessment, Limit, PathKind, Policy, PolicyContext, Unknown, Verdict, paths, step};
 use avocet_core::protocol::{ApprovalMode, Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
@@ -50,4 +52,75 @@ pub fn assess_mention(id: &str, path: &str, scene: PolicyContext<'_>) -> Verdict
         Tier::L0 => Verdict::run(judged),
         Tier::L1 | Tier::L2 => Verdict::ask(judged),
     }
+}
+
+/// Reasons that do not refuse a server: it may be a program of any folder.
+const OF_ANY_FOLDER: [&str; 2] = ["program.unknown", "program.outside"];
+
+/// Judges the start of a server's program, which the user's own settings name, or which they were
+/// asked about by its whole command line. It asks whatever its tier: the caller knows the answer.
+pub fn assess_server(program: &str, args: &[String], scene: PolicyContext<'_>) -> Verdict {
+    let policy = Policy {
+        unknown_program: Unknown::Confirm,
+        lift: OF_ANY_FOLDER.map(str::to_owned).to_vec(),
+        narrowed: None,
+        offered: None,
+        approval: ApprovalMode::Ask,
+        ..scene.policy.clone()
+    };
+    let scene = PolicyContext { policy: &policy, ..scene };
+    // Programs that tools install are often in a folder of the user's own.
+    let folder = scene.world.untrusted_program_folder(program);
+    let program = folder.map_or_else(
+        || program.to_owned(),
+        |folder| folder.join(program).to_string_lossy().into_owned(),
+    );
+    let work = StepAction::Exec { program, args: args.to_vec() };
+    let network = policy.network == Limit::Ask;
+    let requires = Requires { confirm: true, network, ..Requires::default() };
+    let step = Step { id: String::new(), work, requires, cwd: None };
+    let (mut judged, _) = step::judge(step, scene);
+    open_arguments(&mut judged, scene);
+    if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
+}
+
+/// What the files of a program are found by.
+const PACKAGE_FILES: [&str; 3] = ["node_modules", "package.json", "pyproject.toml"];
+/// The most folders above a file that are looked at for them.
+const MAX_ABOVE: usize = 4;
+
+/// Opens what the command line names outside the workspace, and the user was shown: a folder with
+/// all in it, and a file with the package that it belongs to. Private places stay closed.
+fn open_arguments(judged: &mut Assessment, scene: PolicyContext<'_>) {
+    let StepAction::Exec { args, .. } = &judged.step.work else { return };
+    let named = args.iter().map(Path::new).filter(|path| path.is_absolute());
+    let named = named.chain([judged.cwd.as_path()]).map(|path| scene.world.resolve(path));
+    for path in named.filter(|path| !scene.place.contains(path)) {
+        let is_file = match scene.world.kind(&path) {
+            PathKind::File => true,
+            PathKind::Folder => false,
+            PathKind::Missing | PathKind::Other => continue,
+        };
+        let folder = if is_file { package_of(&path, scene) } else { path };
+        if paths::is_private(&folder, scene.place) || paths::holds_private(&folder, scene.place) {
+            continue;
+        }
+        if !is_file {
+            judged.launch.writes.push(folder.clone());
+        }
+        judged.launch.readable.push(folder);
+    }
+}
+
+/// The folder of the package that a file is a part of, or else the folder of the file.
+fn package_of(file: &Path, scene: PolicyContext<'_>) -> PathBuf {
+    let is_package = |folder: &&Path| {
+        let has = |name: &str| scene.world.kind(&folder.join(name)) != PathKind::Missing;
+        PACKAGE_FILES.iter().any(|name| has(name))
+    };
+    // A package that others need is beside them.
+    let installed = file.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
+    let own = || file.ancestors().skip(1).take(MAX_ABOVE).find(is_package);
+    let folder = installed.or_else(own).or(file.parent());
+    folder.unwrap_or(file).to_owned()
 }

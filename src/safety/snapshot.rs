@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::redact::Redactor;
 use super::{
-    Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile, SkillInfo,
+    Contents, EditSearch, FileKind, Machine, McpToolInfo, OwnProgram, PathKind, Program,
+    SearchedFile, SkillInfo,
 };
 
 pub(super) struct MachineSnapshot<'a> {
@@ -71,6 +72,10 @@ impl Machine for MachineSnapshot<'_> {
 
     fn is_job_of_model(&self, id: u64) -> bool {
         self.world.is_job_of_model(id)
+    }
+
+    fn mcp_tool(&self, name: &str) -> Option<McpToolInfo> {
+        self.world.mcp_tool(name)
     }
 
     fn skill(&self, name: &str) -> Option<SkillInfo> {

@@ -25,6 +25,7 @@ mod reading;
 mod remembered;
 mod scripted;
 mod sending;
+mod servers;
 mod shelves;
 
 /// A made-up machine: `/w` is the workspace, `/h` the home.

@@ -45,6 +45,7 @@ impl Session {
                             .recorder()
                             .append(&Event::FolderAdded { path: path.clone() })
                             .await;
+                        self.tell_servers_of_folders();
                         self.send_info().await;
                         Notice::info(words::ADDED_FOLDER.with("path", path))
                     }

@@ -43,6 +43,10 @@ mod kept_jobs;
 mod limit_question;
 pub mod listing;
 mod masked_turn;
+mod mcp_page;
+mod mcp_questions;
+pub mod mcp_servers;
+mod mcp_tool;
 mod memory;
 mod model_choice;
 mod pages;
@@ -122,6 +126,8 @@ pub struct SessionConfig {
     pub outputs: Option<std::path::PathBuf>,
     /// What keeping jobs beyond the session needs; `None`: none is kept, and none is looked for.
     pub kept_jobs: Option<KeptJobs>,
+    /// What MCP servers need; `None`: there are none.
+    pub servers: Option<Box<dyn mcp_servers::McpAccess>>,
     /// The settings in their files; `None`: they stay as they are.
     pub settings: Option<Box<dyn settings::SettingsAccess>>,
     /// Files with the user's own instructions.

@@ -19,6 +19,7 @@ impl Session {
             library: std::sync::Arc::clone(&self.responder.extensions.library),
             model_scripts: self.model_scripts(),
             jobs_of_model: self.jobs.of_model.clone(),
+            server_tools: std::sync::Arc::clone(&self.servers.catalog),
         };
         let scene = PolicyContext { policy: &policy, place: &self.security.place, world: &world };
         let verdict = match &work {

@@ -28,7 +28,7 @@ use avocet_model::ModelReply;
 
 impl Session {
     pub(super) async fn submit(&mut self, input: UserInput) {
-        if self.is_idle() && self.security.trust.open_question.is_none() {
+        if self.is_idle() && self.open_question().is_none() {
             self.begin(input, TurnOrigin::Typed).await;
         } else {
             // Messages left from an earlier session come after this one.
@@ -41,7 +41,7 @@ impl Session {
 
     /// Expands a prompt for its text only.
     pub(super) async fn render(&mut self, prompt: Prompt) {
-        if !self.is_idle() || self.security.trust.open_question.is_some() {
+        if !self.is_idle() || self.open_question().is_some() {
             self.notify(Notice::warning(words::RENDER_BUSY)).await;
             return;
         }
@@ -50,7 +50,7 @@ impl Session {
 
     pub(super) async fn retry(&mut self) {
         match self.conversation.last_input.take() {
-            _ if !self.is_idle() || self.security.trust.open_question.is_some() => {}
+            _ if !self.is_idle() || self.open_question().is_some() => {}
             None => self.notify(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.conversation.history).truncate_to(mark);
@@ -63,7 +63,7 @@ impl Session {
     /// Continues after a question that delayed typed messages: those left from an earlier session
     /// keep waiting.
     pub(super) async fn start_next_typed(&mut self) {
-        if self.queue.len() > self.restored {
+        if self.queue.len() > self.restored && self.is_idle() && self.open_question().is_none() {
             self.start_next_queued().await;
         }
     }
@@ -73,7 +73,7 @@ impl Session {
         match () {
             () if self.queue.is_empty() => self.notify(Notice::info(words::QUEUE_EMPTY)).await,
             () if !self.is_idle() => self.notify(Notice::info(words::QUEUE_FOLLOWS)).await,
-            () if self.security.trust.open_question.is_some() => {}
+            () if self.open_question().is_some() => {}
             () => self.start_next_queued().await,
         }
     }
@@ -147,6 +147,7 @@ impl Session {
         };
         self.reload_settings().await;
         self.refresh_and_wait().await;
+        self.wait_for_servers().await;
         self.start(words, origin, notes);
     }
 

@@ -68,6 +68,7 @@ async fn run(
             },
             Some(note) = notes.recv() => session.handle_turn_message(note).await,
             came = session.store.next() => session.handle_store_event(came).await,
+            news = session.servers.next() => session.handle_server_news(news).await,
             ended = turn_result(&mut session.running), if session.running.is_some() => {
                 session.drain_messages(&mut notes).await;
                 Box::pin(session.finish_turn(ended)).await;
@@ -200,6 +201,7 @@ impl Session {
             Op::Invoke { name, args, mentions } => self.invoke(&name, &args, mentions).await,
             Op::Redo => self.redo().await,
             Op::Job { job } => self.handle_job(job).await,
+            Op::Mcp { action } => self.handle_mcp(action).await,
             Op::Configure { key, value } => self.configure(key, value).await,
             Op::EditSettings { key, value } => self.edit_settings(key, value).await,
             Op::ShowMemory => self.show_memory().await,
@@ -245,6 +247,8 @@ impl Session {
                 // A turn that was stopped does not wait for it.
                 let _ = reply.send(self.turn_update());
             }
+            TurnMessage::ServerCalled(call) => self.call_server(*call),
+            TurnMessage::ServerCallCancelled(id) => self.cancel_server_call(id),
             TurnMessage::Job(message) => self.handle_job_message(message).await,
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
             TurnMessage::FilesCounted(files) => self.set_changed_files(files).await,
@@ -271,7 +275,10 @@ impl Session {
                 self.update_running(|running| running.restriction = narrowed)
             }
             TurnMessage::StepFinished => self.info.steps += 1,
-            TurnMessage::RefreshExtensions => self.refresh_now(),
+            TurnMessage::RefreshExtensions => {
+                self.refresh_now();
+                self.load_servers_at_start();
+            }
             TurnMessage::ExtensionsScanned { number, looked } => {
                 self.finish_refresh(number, looked).await
             }
@@ -348,7 +355,8 @@ impl Session {
         self.send_info().await;
         self.requeue_unread(running.unread_steering).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
-        if !failed {
+        self.ask_about_server().await;
+        if !failed && self.open_question().is_none() {
             self.start_next_queued().await;
         }
     }
@@ -397,11 +405,11 @@ impl Session {
             .await;
     }
 
-    /// Stops the running turn; the trust question, which belongs to no turn, stays open.
+    /// Stops the running turn, or else puts off a question that belongs to no turn.
     async fn stop(&mut self) {
         if let Some(running) = &self.running {
             running.cancel.cancel();
-        } else if let Some(ask) = self.security.trust.open_question {
+        } else if let Some(ask) = self.open_question() {
             self.decide(ask, Decision::Dismiss).await;
         }
     }
@@ -445,9 +453,14 @@ impl Session {
         if self.security.trust.open_question == Some(ask) {
             let after = self.apply_trust_answer(ask, decision).await;
             if after == AfterTrust::Continue {
+                self.ask_about_server().await;
                 self.start_next_typed().await;
             }
             return after;
+        }
+        if self.decide_about_server(ask, &decision).await {
+            self.start_next_typed().await;
+            return AfterTrust::Continue;
         }
         if let Some(running) = &self.running {
             // A turn that ended meanwhile has no open questions.
@@ -551,6 +564,7 @@ impl Session {
             ended = (&mut running.task).await.ok().map(|result| (running.turn, result));
         }
         self.stop_jobs().await;
+        self.servers.stop().await;
         self.forget_ended_jobs();
         if let Some(count) = self.change_count.take() {
             count.stop().await;

@@ -103,6 +103,7 @@ impl Session {
             .with_tool(recall);
         let tools = super::job_tool::all(&self.turn_messages)
             .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
+        let tools = self.with_server_tools(tools);
         if self.model_scripts().is_empty() {
             tools
         } else {

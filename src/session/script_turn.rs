@@ -153,7 +153,7 @@ impl Session {
         if !self.is_idle() {
             return self.notify(Notice::warning(words::SHELL_BUSY.with("line", text))).await;
         }
-        if self.security.trust.open_question.is_some() {
+        if self.open_question().is_some() {
             return self.notify(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
         }
         let parsed =

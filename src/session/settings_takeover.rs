@@ -36,6 +36,7 @@ impl Session {
             library: Arc::clone(&self.responder.extensions.library),
             model_scripts: self.model_scripts(),
             jobs_of_model: self.jobs.of_model.clone(),
+            server_tools: Arc::clone(&self.servers.catalog),
         })
     }
 }

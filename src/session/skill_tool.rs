@@ -20,10 +20,11 @@ use avocet_config::extensions::{ExtensionSet, Skill};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt as words};
 use avocet_core::prompt::template::{Template, TemplateValues};
 use avocet_core::protocol::{Observation, Outcome, Step, StepAction};
+use avocet_mcp::ToolCatalog;
 use avocet_safety::redact::Redactor;
 use avocet_safety::{
-    Cleared, Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL,
-    SearchedFile, SkillInfo, ToolRestriction,
+    Cleared, Contents, EditSearch, FileKind, Machine, McpToolInfo, OwnProgram, PathKind, Program,
+    SKILL_TOOL, SearchedFile, SkillInfo, ToolRestriction,
 };
 use avocet_tools::{RunControl, Tool, Toolbox};
 
@@ -136,6 +137,7 @@ pub(super) struct MachineWithSkills {
     pub library: Arc<ExtensionSet>,
     pub model_scripts: Arc<Vec<ModelScript>>,
     pub jobs_of_model: ModelJobs,
+    pub server_tools: Arc<ToolCatalog>,
 }
 
 impl Machine for MachineWithSkills {
@@ -217,6 +219,15 @@ impl Machine for MachineWithSkills {
 
     fn is_job_of_model(&self, id: u64) -> bool {
         self.jobs_of_model.contains(id)
+    }
+
+    fn mcp_tool(&self, name: &str) -> Option<McpToolInfo> {
+        let offered = self.server_tools.get(name)?;
+        Some(McpToolInfo {
+            server: offered.server.clone(),
+            tool: offered.tool.name.clone(),
+            is_said_read_only: offered.tool.is_said_read_only,
+        })
     }
 
     fn skill(&self, name: &str) -> Option<SkillInfo> {

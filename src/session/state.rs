@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
 use super::job::{Jobs, KeptJobs};
+use super::mcp_servers::McpServers;
 use super::persistence::SessionStore;
 use super::settings::SettingsAccess;
 use super::skill_tool::ActiveSkills;
@@ -61,6 +62,7 @@ pub(super) struct Session {
     pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
     pub jobs: Jobs,
+    pub servers: McpServers,
     pub surroundings: WorkspaceFacts,
     /// The user's own instructions, the first of which takes new notes.
     pub user_notes: Vec<PathBuf>,
@@ -133,6 +135,7 @@ impl Session {
             turn_messages: notes,
             callbacks: parts.model_access.callbacks,
             jobs: Jobs::default(),
+            servers: McpServers::new(parts.servers),
             surroundings: parts.surroundings,
             user_notes: parts.user_notes,
             base_policy: parts.settings.as_ref().map(|settings| settings.policy()),

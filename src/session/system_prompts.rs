@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::mcp_tool::server_section;
+
 use crate::context::system::{self, SystemFacts, WorkspaceFacts};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Dialect, PromptSize};
@@ -47,6 +49,11 @@ impl SystemPrompts {
             max_commands: MAX_COMMANDS,
             bot: self.bot.as_deref(),
         });
-        prompt + &self.sections
+        let of_servers = match dialect {
+            Dialect::Json => server_section(self.tools.server_tools()),
+            // They are sent as tools.
+            Dialect::Tools => String::new(),
+        };
+        prompt + &self.sections + &of_servers
     }
 }

@@ -20,7 +20,7 @@ impl Session {
     pub(super) async fn ask_trust_again(&mut self) {
         let because =
             if self.security.place.trusted { words::TRUST_IS } else { words::TRUST_IS_NOT };
-        if self.security.trust.open_question.is_none() && self.is_idle() {
+        if self.open_question().is_none() && self.is_idle() {
             // The user is shown what there is now, and that is what counts as trusted.
             if let Some(new) = self.settings.as_mut().and_then(|settings| settings.trust_prompt()) {
                 let now = &mut self.security.trust;
@@ -122,6 +122,7 @@ impl Session {
         let kept = (self.security.trust.save)(given);
         self.notify(notice).await;
         self.apply_project_settings(trusted).await;
+        self.load_servers();
         if let Err(why) = kept {
             self.notify(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
         }

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::extensions::ExtensionScan;
 use super::job::JobMessage;
+use super::mcp_tool::ServerCall;
 use super::turn_update::TurnUpdate;
 use crate::agent::Steering;
 use crate::context::history::TurnRecord;
@@ -16,6 +17,7 @@ use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Ask, AskId, Decision, Event, TurnOutcome, Usage,
 };
+use avocet_mcp::McpCallId;
 use avocet_safety::{Grant, SessionOpening, ToolRestriction};
 
 /// A message from a turn to its session.
@@ -72,6 +74,9 @@ pub enum TurnMessage {
     SettingsNeeded {
         reply: oneshot::Sender<Option<Box<TurnUpdate>>>,
     },
+    /// A step calls a tool of an MCP server, or gives the call up.
+    ServerCalled(Box<ServerCall>),
+    ServerCallCancelled(McpCallId),
     /// About the steps in the background.
     Job(JobMessage),
     /// The changed files of the folder were counted.

@@ -46,7 +46,7 @@ impl Session {
     }
 
     pub(super) fn is_undo_blocked(&self) -> bool {
-        !self.is_idle() || self.security.trust.open_question.is_some()
+        !self.is_idle() || self.open_question().is_some()
     }
 
     /// Which file changes exist from this place on, and the steps that undo them. Reports changes

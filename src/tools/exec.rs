@@ -45,6 +45,7 @@ mod ports;
 mod process_group;
 mod process_id;
 mod script;
+pub mod server;
 mod setup;
 mod spawn;
 mod step_log;

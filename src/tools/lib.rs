@@ -16,7 +16,7 @@ use avocet_core::i18n::Phrase;
 use avocet_core::protocol::{
     Observation, PromptSize, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply,
 };
-use avocet_safety::{self as safety, Cleared, ToolRestriction};
+use avocet_safety::{self as safety, Cleared, MCP_CALL_TOOL, MCP_PREFIX, ToolRestriction};
 
 mod around;
 pub mod attachments;
@@ -231,6 +231,8 @@ pub struct Toolbox {
     offered: Option<ToolRestriction>,
     /// Those that it does not get, since what they need is not on this machine.
     hidden: &'static [&'static str],
+    /// Tools of MCP servers, which one tool calls.
+    of_servers: Arc<[ToolSchema]>,
 }
 
 impl Toolbox {
@@ -258,6 +260,21 @@ impl Toolbox {
     pub fn with_tool(&self, tool: Arc<dyn Tool>) -> Toolbox {
         let tools = self.tools.iter().cloned().chain([tool]).collect();
         Toolbox { tools, ..self.clone() }
+    }
+
+    /// The same with tools of MCP servers, as the model gets them.
+    #[must_use]
+    pub fn with_server_tools(self, of_servers: Arc<[ToolSchema]>) -> Toolbox {
+        Toolbox { of_servers, ..self }
+    }
+
+    /// The tools of MCP servers that the model gets.
+    pub fn server_tools(&self) -> impl Iterator<Item = &ToolSchema> {
+        let left = |tool: &&ToolSchema| {
+            let name = reply::tool_name(&tool.name);
+            self.offered.as_ref().is_none_or(|offered| offered.offers(&name))
+        };
+        self.of_servers.iter().filter(left)
     }
 
     /// The same with these in place of those of the same names.
@@ -318,7 +335,7 @@ impl Toolbox {
         let has = |name: &str| self.iter().any(|tool| tool.name() == name);
         let patch = (has("file.edit") && writes_patches(model)).then(patch_schema);
         let shell = (offers_shell && has("exec")).then(shell_schema);
-        own.chain(patch).chain(shell).collect()
+        own.chain(patch).chain(shell).chain(self.server_tools().cloned()).collect()
     }
 
     /// Each by its name and purpose.
@@ -334,6 +351,7 @@ impl Toolbox {
             StepAction::Shell { .. } => "exec",
             // Undoing a change is a change; only the user asks for it.
             StepAction::Tool { name, .. } if name == "file.restore" => "file.write",
+            StepAction::Tool { name, .. } if name.starts_with(MCP_PREFIX) => MCP_CALL_TOOL,
             other => other.tool(),
         };
         self.tools.iter().find(|tool| tool.name() == name)

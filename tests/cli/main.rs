@@ -29,6 +29,8 @@ mod headless;
 #[cfg(unix)]
 mod install;
 mod login;
+#[cfg(unix)]
+mod mcp;
 mod model_habits;
 mod native_tools;
 mod prompt_cache;

@@ -26,7 +26,9 @@ const LONGEST: usize = 600;
 /// Paths that may be named only below the folders behind them.
 const DOORS: &[(&[&str], &[&str])] = &[
     (&["std::process::Command", "tokio::process", "process_wrap"], &["src/tools/exec"]),
-    (&["reqwest", "eventsource_stream"], &["src/model"]),
+    (&["reqwest"], &["src/model", "src/mcp/"]),
+    (&["eventsource_stream"], &["src/model"]),
+    (&["rmcp"], &["src/mcp/"]),
     (&["tokio_tungstenite"], &["src/model/net/"]),
     (&["ratatui", "ratatui_image", "crossterm", "tui_textarea"], &["src/tui", "src/app/tests.rs"]),
     (

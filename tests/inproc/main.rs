@@ -34,6 +34,7 @@ mod lines;
 mod live_settings;
 mod long_turns;
 mod masks;
+mod mcp;
 mod measures;
 mod model;
 mod modes;

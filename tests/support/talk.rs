@@ -251,6 +251,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         settings: None,
         outputs: None,
         kept_jobs: None,
+        servers: None,
     }
 }
 

@@ -182,7 +182,7 @@ fn a_word_of_other_programs_is_done_or_answered_and_never_sent() {
         let login = RunMode::Login(LoginOptions { provider: None, key_stdin: false });
         assert_eq!(way(&[word], TERMINAL), Ok(login), "{word}");
     }
-    for word in ["mcp", "update", "upgrade", "exit", "quit"] {
+    for word in ["update", "upgrade", "exit", "quit"] {
         for ends in [TERMINAL, PIPED] {
             let answered = way(&[word], ends);
             assert!(matches!(answered, Err(UsageError::WordOfOthers(_))), "{word}: {answered:?}");

@@ -19,7 +19,6 @@ words! { "cli":
     NO_TERMINAL: "The full screen needs a terminal. To get an answer without one, use `avocet -p \"…\"`.", "全屏界面需要终端。不用界面时请使用 `avocet -p \"…\"`。";
     ONLY_HEADLESS: "`{option}` works only with `-p` or piped input.", "`{option}` 只能与 `-p` 或管道输入一起使用。";
     MISSPELT_COMMAND: "There is no command `{given}`. Did you mean `avocet {nearest}`? To send it as a message: `avocet -p {given}`", "没有 `{given}` 这个命令。是想用 `avocet {nearest}` 吗？若要作为消息发送，请用 `avocet -p {given}`。";
-    WORD_MCP: "Avocet does not use MCP servers yet. `avocet plugin list` shows the tools that plugins add.", "Avocet 还不支持 MCP 服务器。`avocet plugin list` 列出插件提供的工具。";
     WORD_UPDATE: "Avocet is updated the way it was installed: with `cargo install`, the package, or the install script once more. `avocet --version` says which one runs.", "Avocet 用安装时的方式更新：再次运行 `cargo install`、软件包管理器或安装脚本。`avocet --version` 显示当前版本。";
     WORD_EXIT: "Nothing is running here. In a conversation, /exit ends Avocet.", "这里没有正在运行的会话。在对话中用 /exit 退出 Avocet。";
     STDIN_SILENT: "Standard input is open but nothing comes; going on without it.", "标准输入已打开但没有内容，将不再等待。";

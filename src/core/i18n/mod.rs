@@ -37,6 +37,8 @@ pub mod input;
 pub mod keys;
 pub mod library;
 pub mod linear;
+pub mod mcp;
+pub mod mcp_pages;
 pub mod model;
 pub mod prompt;
 pub mod protocol;
@@ -70,6 +72,8 @@ const AREAS: &[&[Phrase]] = &[
     keys::ALL,
     library::ALL,
     linear::ALL,
+    mcp::ALL,
+    mcp_pages::ALL,
     model::ALL,
     prompt::ALL,
     protocol::ALL,

@@ -13,6 +13,7 @@ words! { "rules":
     REASONS: "Only for these reasons: {reasons}.", "仅适用于这些原因：{reasons}。";
     UNBOUND: "Scripts are allowed by content, not by name. `/allow {rule}` covers the current script.", "仅凭文本不生效：脚本按其内容授权。`/allow {rule}` 可授权当前的脚本。";
     PINNED: "It applies as long as the content of `{program}` does not change.", "仅在 `{program}` 的内容不变时有效。";
+    MCP_CALL: "Any call of `{tool}`, whatever its input.", "对 `{tool}` 的任何调用，无论输入是什么。";
     FILES: "It covers new files in `{folder}`, and changes to files there that the model has read and that are unchanged since.", "覆盖 `{folder}` 中模型读过且此后未被改动的文件，以及新建文件。";
     FILES_ASK: "Avocet still asks about files that steer programs or agents (`AGENTS.md`, `package.json`, `.github/workflows`, build files and the like), credentials, `.git`, and files outside.", "以下文件仍会询问：影响程序或智能体行为的文件（`AGENTS.md`、`package.json`、`.github/workflows`、构建文件等）、凭据、`.git` 以及目录外的文件。";
     NO_STAR: "`*` covers nothing here: the rule covers only `{command}`, run in `{folder}`.", "`*` 在这里不覆盖任何参数：规则只覆盖在 `{folder}` 中运行的 `{command}`。";

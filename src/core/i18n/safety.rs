@@ -239,6 +239,9 @@ words! { "safety":
     TOOL_FAULT: "The input is invalid, so nothing is done.", "输入无效，因此什么都不会做。";
     TOOL_READS: "Only reads `{path}`.", "只读取 `{path}`。";
     TOOL_WRITES: "Writes `{path}`.", "会写入 `{path}`。";
+    MCP_FINDS: "Only looks up tools of MCP servers.", "只查找 MCP 服务器的工具。";
+    MCP_CALLS: "Calls `{tool}` of the MCP server `{server}`.", "会调用 MCP 服务器 `{server}` 的 `{tool}`。";
+    MCP_CALLS_TO_READ: "Calls `{tool}` of the MCP server `{server}`, which says that it only reads.", "会调用 MCP 服务器 `{server}` 的 `{tool}`；服务器声称它只读取。";
     TOOL_RECALLS: "Only reads the conversation.", "只读取对话内容。";
     TOOL_TALKS: "Only talks with you.", "只与你对话。";
     TOOL_PATCHES: "Changes the settings in `{path}`; a copy of the old file is kept next to it.", "会更改 `{path}` 中的设置；旧文件会在旁边保留一份副本。";

@@ -32,6 +32,7 @@ mod form;
 pub mod growing_reply;
 mod job;
 mod json_string;
+mod mcp_action;
 mod message;
 mod model_offer;
 mod model_override;
@@ -73,6 +74,7 @@ pub use extensions::{
 };
 pub use form::{FormField, FormFieldKind};
 pub use job::{JobInfo, JobRequest, JobState};
+pub use mcp_action::McpAction;
 pub use message::{
     ContentBlock, Dialect, Image, Message, Opaque, Params, PromptSize, Role, TEXT_CALL, TextBlock,
     ToolCall, ToolResult, ToolSchema,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalMode, AskId, Decision, Effort, JobRequest, Mention, Mode, NotePlace, Prompt,
+    ApprovalMode, AskId, Decision, Effort, JobRequest, McpAction, Mention, Mode, NotePlace, Prompt,
     StepAction, SubmitId,
 };
 use crate::i18n::Lang;
@@ -196,6 +196,10 @@ pub enum Op {
     Job {
         job: JobRequest,
     },
+    /// About the MCP servers of the session.
+    Mcp {
+        action: McpAction,
+    },
     /// Cancels the running turn and ends the session.
     Shutdown,
 }
@@ -220,7 +224,8 @@ impl Op {
             | Op::ShowMemory
             | Op::AddNote { .. }
             | Op::Configure { .. }
-            | Op::Job { .. } => true,
+            | Op::Job { .. }
+            | Op::Mcp { .. } => true,
             _ => false,
         }
     }

@@ -83,6 +83,8 @@ impl StepAction {
             }
             "file.search" => ["query", "pattern", "path"].iter().filter_map(text).collect(),
             "skill" => ["name", "args"].iter().filter_map(text).collect(),
+            // A server's own fields: they are shown as they are sent.
+            _ if name.starts_with("mcp.") => Vec::new(),
             "file.edit" if ABOUT.iter().all(|field| text(field).is_none()) => {
                 let patch = ["patch", "input", "diff"].iter().find_map(text).unwrap_or_default();
                 patched_files(patch)

@@ -2,9 +2,9 @@
 
 use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiAction};
 use avocet_core::i18n::{
-    Localize, LocalizedText, PhraseValue, commands as w, common, screen, session,
+    Localize, LocalizedText, PhraseValue, commands as w, common, mcp_pages, screen, session,
 };
-use avocet_core::protocol::{Effort, Notice, Op, Report, SessionInfo};
+use avocet_core::protocol::{Effort, McpAction, Notice, Op, Report, SessionInfo};
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
     CommandOutcome::Do(UiAction::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -28,6 +28,15 @@ pub(super) fn usage(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
 
 pub(super) fn plugins(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Report { report: Report::Plugins })
+}
+
+pub(super) fn mcp(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    match McpAction::parse(words) {
+        Some(action) => CommandOutcome::Send(Op::Mcp { action }),
+        None => CommandOutcome::Say(Notice::error(
+            mcp_pages::USAGE.with("found", super::shorten(words)),
+        )),
+    }
 }
 
 pub(super) fn platforms(_: &CommandContext<'_>, _: &str) -> CommandOutcome {

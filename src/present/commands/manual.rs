@@ -39,6 +39,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("keys", []),
     topic!("commands", []),
     topic!("extensions", ["bots"]),
+    topic!("mcp", []),
     topic!("sessions", []),
     topic!("scripts", ["script", "isdk"]),
     topic!("gateways", ["gateway", "telegram", "slack", "discord"]),

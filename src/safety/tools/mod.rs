@@ -35,6 +35,7 @@ mod interaction;
 mod json_edit;
 mod large_edit;
 pub(super) mod masks;
+pub(super) mod mcp;
 mod patch;
 mod plugin;
 mod restore;
@@ -421,6 +422,7 @@ pub fn judge(
     match name {
         skill::TOOL => skill::judge(input, ground, out),
         scripted::TOOL => scripted::judge(input, ground, out),
+        name if mcp::judge(name, ground, out) => {}
         _ => return judge_task(name, input, ground, out),
     }
     None
@@ -472,7 +474,9 @@ pub fn is_tool(name: &str) -> bool {
 /// The terms a rule would have to cover.
 pub fn remembered_tool(work: &StepAction) -> Option<&str> {
     match work {
-        StepAction::Tool { name, .. } => REMEMBERED.contains(&name.as_str()).then_some(name),
+        StepAction::Tool { name, .. } => {
+            (REMEMBERED.contains(&name.as_str()) || mcp::is_call(name)).then_some(name)
+        }
         StepAction::Exec { .. } | StepAction::Shell { .. } => None,
     }
 }

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::mcp;
 use crate::findings::{Findings, excerpt};
 use crate::policy::{Policy, PolicyRule, ToolRestriction};
 use crate::shell;
@@ -82,7 +83,8 @@ impl ToolRestriction {
 
     /// A name that none of the tools has.
     pub fn unknown_tool(&self, known: &[&str]) -> Option<&str> {
-        self.tools.iter().map(|tool| parse_tool(tool).0).find(|name| !known.contains(name))
+        let names = self.tools.iter().map(|tool| parse_tool(tool).0);
+        names.filter(|name| !mcp::is_call(name)).find(|name| !known.contains(name))
     }
 
     /// Whether the skill names what does this.

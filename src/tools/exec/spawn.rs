@@ -1,6 +1,7 @@
 //! Starts a child from a judged step: which file, which arguments, which environment. Every
 //! other program is started here.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
@@ -39,6 +40,8 @@ pub(super) enum ChildStreams {
     Closed,
     /// The same with this input.
     Piped(ShellInput),
+    /// Both are spoken over by the caller. These variables are set beside the usual ones.
+    Server(BTreeMap<String, String>),
     /// The user's terminal, which is lent to it. It stays in our own process group and session, so
     /// that the keys of the terminal stop it and continue it as they do us.
     Terminal,
@@ -88,7 +91,7 @@ pub(super) async fn start(
         return Err(StepStartError::Changed(words::NOT_AS_JUDGED.into()));
     }
     let mut plan = LaunchPlan {
-        variables: variables(exec, judged, care),
+        variables: variables(exec, judged, care, &streams),
         args: args.iter().map(OsString::from).collect(),
         cwd: judged.cwd.clone(),
         path,
@@ -136,8 +139,16 @@ pub(super) async fn start(
     started
 }
 
-fn variables(exec: &Exec, judged: &Assessment, care: EnvironmentKind<'_>) -> Variables {
+fn variables(
+    exec: &Exec,
+    judged: &Assessment,
+    care: EnvironmentKind<'_>,
+    streams: &ChildStreams,
+) -> Variables {
     let mut variables = exec.setup.environment.variables(care);
+    if let ChildStreams::Server(set) = streams {
+        variables.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
+    }
     if judged.launch.needs.hides_programs {
         hide_programs(&mut variables, exec.sandbox.workspace());
     }
@@ -294,7 +305,7 @@ fn spawn(
     let lends_terminal = matches!(plan.streams, ChildStreams::Terminal);
     let stdin = || match plan.streams {
         ChildStreams::Closed => Stdio::null(),
-        ChildStreams::Piped(_) => Stdio::piped(),
+        ChildStreams::Piped(_) | ChildStreams::Server(_) => Stdio::piped(),
         ChildStreams::Terminal => Stdio::inherit(),
     };
     let output = || if lends_terminal { Stdio::inherit() } else { Stdio::piped() };
@@ -318,7 +329,9 @@ fn spawn(
     // The wrapper's own wait goes on until the whole group has ended, which adopted
     // background processes may never do. So only the child itself is waited for.
     let mut child = child.into_inner();
-    if let (Some(mut stdin), ChildStreams::Piped(input)) = (child.stdin().take(), plan.streams) {
+    if let ChildStreams::Piped(input) = plan.streams
+        && let Some(mut stdin) = child.stdin().take()
+    {
         // It may read none of it, and ends all the same.
         tokio::spawn(async move { stdin.write_all(&input).await });
     }

@@ -17,6 +17,8 @@ use crate::text;
 const EXEC: &str = "exec";
 /// The tool that starts a program in the background.
 const JOB_START: &str = "job.start";
+/// The tool that calls one of an MCP server by its name.
+const MCP_CALL: &str = "mcp.call";
 
 pub(super) fn reply(object: &Object) -> Result<Reply, LocalizedText> {
     let top = ObjectReader { object, path: "" };
@@ -222,6 +224,11 @@ fn read_tool(input: &ObjectReader<'_>, name: &str) -> Result<NativeStep, Localiz
             let step = program_step(input)?;
             let requires = Requires { background: true, ..step.requires };
             Ok(NativeStep { requires, ..step })
+        }
+        MCP_CALL => {
+            let tool = input.optional("tool").and_then(Value::as_str).unwrap_or_default();
+            let given = input.optional("input").cloned().unwrap_or_else(empty_object);
+            Ok(tool_step(&tool_name(tool), object_input(&given, None).unwrap_or(given)))
         }
         _ => {
             let name = editor_tool(name, input);

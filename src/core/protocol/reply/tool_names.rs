@@ -1,5 +1,7 @@
 //! The names of tools: ours, those of the wire, and those by which other agents call the same.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::super::{ContentBlock, Message, ToolCall};
@@ -125,7 +127,12 @@ const PREFIXES: &[&str] = &[
 ];
 
 /// What may precede the dot of a tool's name.
-const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job"];
+const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job", "mcp"];
+
+/// What precedes the server and the tool in the name of an MCP server's tool, in the wire formats and
+/// in a step.
+const MCP_WIRE: &str = "mcp__";
+const MCP_STEP: &str = "mcp.";
 
 /// A name longer than this is refused by servers.
 const LONGEST: usize = 64;
@@ -134,7 +141,13 @@ const LONGEST: usize = 64;
 /// A call that goes back in the history has it too, whatever the model wrote.
 pub fn wire_name(tool: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    let mut name: String = without_prefix(tool).chars().map(plain).take(LONGEST).collect();
+    let tool = without_prefix(tool);
+    let of_server = tool.strip_prefix(MCP_STEP).and_then(|rest| rest.split_once('.'));
+    let tool = match of_server {
+        Some((server, name)) => Cow::Owned(format!("{MCP_WIRE}{server}__{name}")),
+        None => Cow::Borrowed(tool),
+    };
+    let mut name: String = tool.chars().map(plain).take(LONGEST).collect();
     if name.trim_matches('_').is_empty() {
         return "unnamed".to_owned();
     }
@@ -148,6 +161,10 @@ pub fn wire_name(tool: &str) -> String {
 /// The name of a tool from the name a model calls it by.
 pub fn tool_name(called: &str) -> String {
     let name = without_prefix(called);
+    if let Some((server, tool)) = name.strip_prefix(MCP_WIRE).and_then(|rest| rest.split_once("__"))
+    {
+        return format!("{MCP_STEP}{server}.{tool}");
+    }
     let bare: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
     let bare = bare.to_lowercase();
     if let Some((tool, _)) = OTHERS.iter().find(|(_, names)| names.contains(&bare.as_str())) {
@@ -279,6 +296,9 @@ mod tests {
             ("manage_todo_list", "plan"),
             ("get_terminal_output", "job.read"),
             ("KillShell", "job.stop"),
+            ("mcp__git__git_status", "mcp.git.git_status"),
+            ("mcp.git.git_status", "mcp.git.git_status"),
+            ("mcp_find", "mcp.find"),
         ] {
             assert_eq!(tool_name(called), tool, "{called}");
         }
@@ -291,6 +311,8 @@ mod tests {
             ("functions.exec", "exec"),
             ("读取文件", "unnamed"),
             ("", "unnamed"),
+            ("mcp.git.git_status", "mcp__git__git_status"),
+            ("mcp.find", "mcp_find"),
             ("9lives", "_9lives"),
             ("a b:c", "a_b_c"),
         ] {

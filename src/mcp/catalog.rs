@@ -1,0 +1,213 @@
+//! The tools of all servers under names that a model can call, and a search in them for when the
+//! list is too long to be sent with every request.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::hash::short_hash;
+use super::message::ServerTool;
+
+/// The most characters that providers take in the name of a tool.
+const MAX_NAME: usize = 64;
+/// Of these, the server's part.
+const MAX_SERVER_PART: usize = 24;
+const HASH_LENGTH: usize = 6;
+
+const PREFIX: &str = "mcp__";
+const SEPARATOR: &str = "__";
+
+/// The tools of all servers that run, in the order that they were given in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolCatalog {
+    tools: Vec<OfferedTool>,
+}
+
+/// A tool as the model gets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedTool {
+    /// `mcp__server__tool`, of letters, digits, `_` and `-` alone, unique in its catalog. The
+    /// server's part has no `__` and neither begins nor ends with `_`.
+    pub name: String,
+    pub server: String,
+    pub tool: ServerTool,
+}
+
+impl OfferedTool {
+    /// The name of its rule, `mcp.server.tool`.
+    pub fn rule(&self) -> String {
+        let parts = self.name.trim_start_matches(PREFIX);
+        let (server, tool) = parts.split_once(SEPARATOR).unwrap_or((parts, ""));
+        format!("mcp.{server}.{tool}")
+    }
+
+    fn bytes(&self) -> usize {
+        let schema = serde_json::to_string(&self.tool.schema).unwrap_or_default();
+        self.name.len() + self.tool.description.len() + schema.len()
+    }
+
+    /// How well it fits words in small letters: a word counts thrice in the name.
+    fn score(&self, words: &[String]) -> usize {
+        let (name, about) = (self.name.to_lowercase(), self.tool.description.to_lowercase());
+        let of_word = |word: &String| {
+            3 * usize::from(name.contains(word.as_str()))
+                + usize::from(about.contains(word.as_str()))
+        };
+        words.iter().map(of_word).sum()
+    }
+}
+
+impl ToolCatalog {
+    /// Names the tools of these servers. A tool that a server lists twice is offered once.
+    pub fn new<'a>(servers: impl IntoIterator<Item = (&'a str, &'a [ServerTool])>) -> ToolCatalog {
+        let mut catalog = ToolCatalog::default();
+        let (mut server_parts, mut names) = (BTreeSet::new(), BTreeSet::new());
+        for (server, tools) in servers {
+            let part = unique(&server_part(server), server, MAX_SERVER_PART, &mut server_parts);
+            let Some(part) = part else { continue };
+            let prefix = format!("{PREFIX}{part}{SEPARATOR}");
+            for tool in tools {
+                let name = format!("{prefix}{}", normalised(&tool.name));
+                if let Some(name) = unique(&name, &tool.name, MAX_NAME, &mut names) {
+                    let offered =
+                        OfferedTool { name, server: server.to_owned(), tool: tool.clone() };
+                    catalog.tools.push(offered);
+                }
+            }
+        }
+        catalog
+    }
+
+    pub fn tools(&self) -> &[OfferedTool] {
+        &self.tools
+    }
+
+    /// The tool with this name, or with this rule.
+    pub fn get(&self, name: &str) -> Option<&OfferedTool> {
+        self.tools.iter().find(|tool| tool.name == name || tool.rule() == name)
+    }
+
+    /// What the list costs in a request.
+    pub fn bytes(&self) -> usize {
+        self.tools.iter().map(OfferedTool::bytes).sum()
+    }
+
+    /// The tools that fit a query best, at most `limit`: by the words of it that a tool's name and
+    /// description hold.
+    pub fn find(&self, query: &str, limit: usize) -> Vec<&OfferedTool> {
+        if let Some(tool) = self.get(query.trim()) {
+            return vec![tool];
+        }
+        let words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        let scored = self.tools.iter().map(|tool| (tool.score(&words), tool));
+        let mut fitting: Vec<_> = scored.filter(|(score, _)| *score > 0).collect();
+        fitting.sort_by_key(|(score, _)| Reverse(*score));
+        fitting.into_iter().map(|(_, tool)| tool).take(limit).collect()
+    }
+}
+
+/// Letters, digits, `_` and `-`; everything else becomes `_`.
+fn normalised(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    name.chars().map(|c| if allowed(c) { c } else { '_' }).collect()
+}
+
+/// The same without `_` at its ends and without two in a row, so that what follows it is found.
+fn server_part(server: &str) -> String {
+    let name = normalised(server);
+    let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "server".to_owned() } else { words.join("_") }
+}
+
+/// The name, if it is short enough and not taken; else its start with a hash of what it stands for.
+fn unique(
+    name: &str,
+    original: &str,
+    limit: usize,
+    taken: &mut BTreeSet<String>,
+) -> Option<String> {
+    let mut unique = name.to_owned();
+    if name.len() > limit || taken.contains(name) {
+        let end = name.len().min(limit - HASH_LENGTH - 1);
+        let start = name.split_at(end).0.trim_end_matches('_');
+        unique = format!("{start}-{}", short_hash(original, HASH_LENGTH));
+    }
+    taken.insert(unique.clone()).then_some(unique)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str, description: &str) -> ServerTool {
+        let (name, description) = (name.to_owned(), description.to_owned());
+        ServerTool { name, description, ..ServerTool::default() }
+    }
+
+    fn names(servers: &[(&str, &[&str])]) -> Vec<String> {
+        let tools: Vec<Vec<ServerTool>> = servers
+            .iter()
+            .map(|(_, tools)| tools.iter().map(|name| tool(name, "")).collect())
+            .collect();
+        let servers = servers.iter().zip(&tools).map(|((name, _), tools)| (*name, &tools[..]));
+        ToolCatalog::new(servers).tools.into_iter().map(|tool| tool.name).collect()
+    }
+
+    #[test]
+    fn a_name_has_only_what_every_provider_takes() {
+        let names = names(&[("my server", &["read file", "读取", "a.b/c"]), ("__", &["x"])]);
+        assert_eq!(
+            names,
+            [
+                "mcp__my_server__read_file",
+                "mcp__my_server____",
+                "mcp__my_server__a_b_c",
+                "mcp__server__x"
+            ]
+        );
+    }
+
+    #[test]
+    fn no_two_tools_share_a_name_and_none_is_too_long() {
+        let long = "x".repeat(90);
+        let longer = format!("{long}y");
+        let servers: &[(&str, &[&str])] = &[
+            ("a b", &["get it", "get-it", "get_it", "get_it", &long, &longer]),
+            ("a_b", &["get_it"]),
+            (&long, &["get_it"]),
+        ];
+        let names = names(servers);
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        assert_eq!((names.len(), distinct.len()), (7, 7), "{names:?}");
+        assert!(names.iter().all(|name| name.len() <= MAX_NAME), "{names:?}");
+        assert_eq!(names[0], "mcp__a_b__get_it");
+        assert_eq!(names[2], format!("mcp__a_b__get_it-{}", short_hash("get_it", 6)));
+    }
+
+    #[test]
+    fn the_rule_of_a_tool_has_the_parts_of_its_name() {
+        let tools = [tool("get__it.now", "")];
+        let catalog = ToolCatalog::new([("a.b", &tools[..])]);
+        let found = catalog.get("mcp__a_b__get__it_now").unwrap();
+        assert_eq!(found.rule(), "mcp.a_b.get__it_now");
+        assert_eq!(catalog.get("mcp.a_b.get__it_now"), Some(found));
+    }
+
+    #[test]
+    fn a_search_puts_a_word_in_the_name_before_one_in_the_description() {
+        let tools = [
+            tool("list", "Lists the issues of a repository"),
+            tool("issue_create", "Opens one"),
+            tool("weather", "Tells the weather"),
+        ];
+        let catalog = ToolCatalog::new([("hub", &tools[..])]);
+        let found = |query: &str, limit| {
+            let found = catalog.find(query, limit).into_iter();
+            found.map(|tool| tool.tool.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(found("Issue", 5), ["issue_create", "list"]);
+        assert_eq!(found("issue", 1), ["issue_create"]);
+        assert_eq!(found("mcp__hub__weather", 5), ["weather"]);
+        assert_eq!(found("zebra", 5), Vec::<String>::new());
+    }
+}

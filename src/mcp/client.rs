@@ -1,0 +1,365 @@
+//! One connection to a server: what the server may ask for, and requests to it as plain JSON.
+#![expect(deprecated, reason = "most servers speak revisions that have roots and logging")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use rmcp::model::{
+    ClientConfig, ClientNotification, ClientRequest, ElicitRequestParams, ElicitResult, ErrorData,
+    Implementation, ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam,
+    ProgressToken, ProtocolVersion, ServerPeerInfo, SubscriptionFilter,
+};
+use rmcp::service::{
+    NotificationContext, PeerRequestOptions, RequestContext, RequestHandle, RunningService,
+};
+use rmcp::transport::Transport;
+use rmcp::{ClientHandler, ClientLifecycleMode, Peer, RoleClient, serve_client_with_lifecycle};
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::clean;
+use super::client_error::{of_service, of_start};
+use super::message::{McpCallId, McpError};
+use super::throttle::Throttled;
+
+/// Events of a connection that wait for the task of the server. What only informs is dropped when
+/// they are too many.
+const MAX_WAITING: usize = 64;
+/// How often a server may ask for more input before it answers one request.
+const MAX_ROUNDS: usize = 10;
+const MAX_LOG_LINE: usize = 2000;
+/// A call that goes on telling of its progress may take so many times as long as a silent one.
+const LONGEST_WITH_PROGRESS: u32 = 20;
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What a server sends by itself.
+pub(crate) enum Inbound {
+    /// A call was sent; its progress is told with the token.
+    Called {
+        id: McpCallId,
+        token: ProgressToken,
+    },
+    Progress(ProgressNotificationParam),
+    Asked {
+        params: Value,
+        reply: oneshot::Sender<Value>,
+    },
+    ListsChanged,
+    Logged(String),
+}
+
+/// What decides how long a call may take.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Activity {
+    /// Questions that wait for the user: no call runs out of time meanwhile.
+    pub questions: usize,
+    pub progress: u64,
+}
+
+/// Answers what a server asks for.
+pub(crate) struct Handler {
+    folders: watch::Receiver<Vec<PathBuf>>,
+    inbound: mpsc::Sender<Inbound>,
+}
+
+impl Handler {
+    /// Passes a question on and waits for its answer; declines where too many wait.
+    async fn ask(inbound: &mpsc::Sender<Inbound>, params: Value) -> Value {
+        let declined = || json!({"action": "decline"});
+        let (reply, answer) = oneshot::channel();
+        if inbound.try_send(Inbound::Asked { params, reply }).is_err() {
+            return declined();
+        }
+        answer.await.unwrap_or_else(|_| declined())
+    }
+
+    fn pass(&self, event: Inbound) {
+        // What only informs may be lost.
+        let _ = self.inbound.try_send(event);
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let capabilities = json!({
+            "roots": {"listChanged": true},
+            "elicitation": {"form": {}, "url": {}},
+        });
+        let capabilities = serde_json::from_value(capabilities).unwrap_or_default();
+        ClientConfig::new(capabilities, Implementation::new("avocet", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let params = serde_json::to_value(request).unwrap_or_default();
+        serde_json::from_value(Handler::ask(&self.inbound, params).await)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        serde_json::from_value(roots(&self.folders.borrow()))
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.pass(Inbound::Progress(progress));
+    }
+
+    async fn on_logging_message(
+        &self,
+        message: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.pass(Inbound::Logged(clean::line(&message.data.to_string(), MAX_LOG_LINE)));
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.pass(Inbound::ListsChanged);
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.pass(Inbound::ListsChanged);
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.pass(Inbound::ListsChanged);
+    }
+}
+
+/// The result of `roots/list`.
+fn roots(folders: &[PathBuf]) -> Value {
+    let root = |folder: &PathBuf| reqwest::Url::from_directory_path(folder).ok();
+    let uris = folders.iter().filter_map(root);
+    json!({"roots": uris.map(|uri| json!({"uri": uri.as_str().trim_end_matches('/')})).collect::<Value>()})
+}
+
+/// A connection whose handshake is done.
+pub(crate) struct Connection {
+    peer: Peer<RoleClient>,
+    pub inbound: mpsc::Receiver<Inbound>,
+    sender: mpsc::Sender<Inbound>,
+    /// Cancelled when the connection ended.
+    pub ended: CancellationToken,
+    pub activity: watch::Sender<Activity>,
+    folders: watch::Receiver<Vec<PathBuf>>,
+    /// Closes it when dropped.
+    close: DropGuard,
+}
+
+impl Connection {
+    /// Shakes hands in the newest revision that the server speaks.
+    pub fn open(
+        transport: impl Transport<RoleClient> + 'static,
+        folders: watch::Receiver<Vec<PathBuf>>,
+    ) -> BoxFuture<'static, Result<Connection, McpError>> {
+        let (sender, inbound) = mpsc::channel(MAX_WAITING);
+        let handler = Handler { folders: folders.clone(), inbound: sender.clone() };
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        };
+        let opening = serve_client_with_lifecycle(handler, Throttled::new(transport), lifecycle);
+        let connection = move |client: RunningService<RoleClient, Handler>| {
+            let peer = client.peer().clone();
+            let close = CancellationToken::new();
+            let ended = CancellationToken::new();
+            let guard = ended.clone().drop_guard();
+            tokio::spawn(until_closed(client, close.clone()).map(|()| drop(guard)));
+            let (activity, _) = watch::channel(Activity::default());
+            let close = close.drop_guard();
+            Connection { peer, inbound, sender, ended, activity, folders, close }
+        };
+        opening.map(|client| client.map(connection).map_err(|error| of_start(&error))).boxed()
+    }
+
+    /// What sends a request.
+    pub fn caller(&self, timeout: Duration) -> Caller {
+        Caller {
+            peer: self.peer.clone(),
+            inbound: self.sender.clone(),
+            folders: self.folders.clone(),
+            activity: self.activity.subscribe(),
+            timeout,
+            id: None,
+            cancelled: CancellationToken::new(),
+        }
+    }
+
+    /// Closes the connection; a process reads the end of its input.
+    pub async fn shut(self, patience: Duration) {
+        drop(self.close);
+        // What does not close in time ends with its process.
+        let _ = tokio::time::timeout(patience, self.ended.cancelled()).await;
+    }
+
+    pub fn info(&self) -> Option<Arc<ServerPeerInfo>> {
+        self.peer.peer_info()
+    }
+
+    /// In the newer revision changes of lists are told only to who listens.
+    pub fn listen(&self) -> BoxFuture<'static, ()> {
+        let is_older = self.info().is_none_or(|info| info.protocol_version.has_initialize());
+        if is_older {
+            return std::future::pending().boxed();
+        }
+        let (peer, sender) = (self.peer.clone(), self.sender.clone());
+        let filter = SubscriptionFilter::builder()
+            .tools_list_changed()
+            .prompts_list_changed()
+            .resources_list_changed();
+        async move {
+            if let Ok(mut changes) = peer.listen(filter.build()).await {
+                while let Ok(Some(_)) = changes.next().await {
+                    let _ = sender.try_send(Inbound::ListsChanged);
+                }
+            }
+            std::future::pending().await
+        }
+        .boxed()
+    }
+
+    /// Tells the server that the folders of the session changed.
+    pub fn folders_changed(&self) {
+        let changed = json!({"method": "notifications/roots/list_changed"});
+        let Ok(changed) = serde_json::from_value::<ClientNotification>(changed) else { return };
+        let peer = self.peer.clone();
+        tokio::spawn(async move {
+            tokio::time::timeout(CANCEL_TIMEOUT, peer.send_notification(changed)).await
+        });
+    }
+}
+
+/// Runs the connection until it ends, or is to be closed.
+async fn until_closed(client: RunningService<RoleClient, Handler>, close: CancellationToken) {
+    let cancel = client.cancellation_token();
+    let mut done = client.waiting().boxed();
+    tokio::select! {
+        _ = &mut done => return,
+        () = close.cancelled() => cancel.cancel(),
+    }
+    // A task that failed has closed the connection too.
+    let _ = done.await;
+}
+
+/// One request to a server, which may take several rounds.
+pub(crate) struct Caller {
+    peer: Peer<RoleClient>,
+    inbound: mpsc::Sender<Inbound>,
+    folders: watch::Receiver<Vec<PathBuf>>,
+    activity: watch::Receiver<Activity>,
+    timeout: Duration,
+    /// Set for what has progress.
+    pub id: Option<McpCallId>,
+    pub cancelled: CancellationToken,
+}
+
+impl Caller {
+    /// Sends a request and gives its result as the server sent it.
+    pub async fn ask(
+        &mut self,
+        method: &'static str,
+        mut params: Map<String, Value>,
+    ) -> Result<Value, McpError> {
+        for _ in 0..MAX_ROUNDS {
+            let result = self.ask_once(method, &params).await?;
+            if result.get("resultType").and_then(Value::as_str) != Some("input_required") {
+                return Ok(result);
+            }
+            params.insert("inputResponses".to_owned(), self.inputs(&result).await?);
+            if let Some(state) = result.get("requestState") {
+                params.insert("requestState".to_owned(), state.clone());
+            }
+        }
+        Err(McpError::NoProtocol { why: format!("{method} asked again and again") })
+    }
+
+    /// What the server asks for before it answers.
+    async fn inputs(&self, result: &Value) -> Result<Value, McpError> {
+        let mut responses = Map::new();
+        let requests = result.get("inputRequests").and_then(Value::as_object);
+        for (key, request) in requests.into_iter().flatten().take(MAX_ROUNDS) {
+            let params = request.get("params").cloned().unwrap_or_default();
+            let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+            let response = match method {
+                "elicitation/create" => tokio::select! {
+                    answer = Handler::ask(&self.inbound, params) => answer,
+                    () = self.cancelled.cancelled() => return Err(McpError::Cancelled),
+                },
+                "roots/list" => roots(&self.folders.borrow()),
+                _ => return Err(McpError::NoProtocol { why: clean::line(method, 100) }),
+            };
+            responses.insert(key.clone(), response);
+        }
+        Ok(Value::Object(responses))
+    }
+
+    async fn ask_once(
+        &mut self,
+        method: &'static str,
+        params: &Map<String, Value>,
+    ) -> Result<Value, McpError> {
+        let request = json!({"method": method, "params": params});
+        let request: ClientRequest = serde_json::from_value(request)
+            .map_err(|error| McpError::NoProtocol { why: error.to_string() })?;
+        let options = PeerRequestOptions::no_options();
+        let sent = self.peer.send_cancellable_request(request, options).await;
+        let handle = sent.map_err(|error| of_service(&error))?;
+        if let Some(id) = self.id {
+            let token = handle.progress_token.clone();
+            let _ = self.inbound.send(Inbound::Called { id, token }).await;
+        }
+        self.wait(handle).await
+    }
+
+    async fn wait(&mut self, mut handle: RequestHandle<RoleClient>) -> Result<Value, McpError> {
+        let longest = self.timeout * LONGEST_WITH_PROGRESS;
+        let mut total = Box::pin(tokio::time::sleep(longest));
+        loop {
+            let is_asking = self.activity.borrow_and_update().questions > 0;
+            if is_asking {
+                total.as_mut().reset(tokio::time::Instant::now() + longest);
+            }
+            let error = tokio::select! {
+                response = &mut handle.rx => return match response {
+                    Ok(Ok(result)) => Ok(serde_json::to_value(result).unwrap_or_default()),
+                    Ok(Err(error)) => Err(of_service(&error)),
+                    Err(_) => Err(McpError::NotRunning),
+                },
+                changed = self.activity.changed() => match changed {
+                    Ok(()) => continue,
+                    Err(_) => return Err(McpError::NotRunning),
+                },
+                () = self.cancelled.cancelled() => McpError::Cancelled,
+                () = tokio::time::sleep(self.timeout), if !is_asking => self.timed_out(),
+                () = &mut total, if !is_asking => self.timed_out(),
+            };
+            // A server that reads nothing must not hold up who waits.
+            tokio::spawn(async move {
+                tokio::time::timeout(CANCEL_TIMEOUT, handle.cancel(Some(error_reason()))).await
+            });
+            return Err(error);
+        }
+    }
+
+    fn timed_out(&self) -> McpError {
+        McpError::CallTimeout { seconds: self.timeout.as_secs() }
+    }
+}
+
+fn error_reason() -> String {
+    "no longer needed".to_owned()
+}

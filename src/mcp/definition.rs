@@ -1,0 +1,255 @@
+//! What the user, or a repository, wrote about a server, before variables are filled in.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use avocet_core::text::command_line;
+use serde_json::json;
+
+use super::hash::short_hash;
+use super::message::McpError;
+
+/// A server as its file defines it. Values still hold `${VAR}`: [`ServerDefinition::expand`] fills
+/// them in when the server starts, so that what is shown and hashed holds nothing of the
+/// environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerDefinition {
+    pub name: String,
+    pub origin: DefinitionOrigin,
+    pub transport: ServerTransport,
+    pub start_timeout: Duration,
+    pub call_timeout: Duration,
+    pub is_enabled: bool,
+    pub tools: ToolFilter,
+}
+
+/// The file that defines a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionOrigin {
+    pub program: DefinitionProgram,
+    pub file: PathBuf,
+    /// True if the file belongs to the workspace: its servers are asked about before they start.
+    pub is_from_repository: bool,
+}
+
+/// The program whose format a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefinitionProgram {
+    Avocet,
+    Claude,
+    Codex,
+    Gemini,
+    OpenCode,
+    Crush,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerTransport {
+    Stdio(StdioServer),
+    /// Streamable HTTP; a server that knows only the older transport is then reached by SSE.
+    Http(RemoteServer),
+    /// The older transport: a stream of events, and an address for messages.
+    Sse(RemoteServer),
+}
+
+/// A program that is started and spoken to over its standard input and output.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StdioServer {
+    pub command: String,
+    pub args: Vec<String>,
+    pub env: BTreeMap<String, String>,
+    /// The folder it starts in; the workspace if there is none.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A server at an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemoteServer {
+    pub url: String,
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The tools of a server that are used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolFilter {
+    /// The only ones; all, if there are none.
+    pub only: Vec<String>,
+    pub except: Vec<String>,
+}
+
+impl ServerDefinition {
+    /// Identifies what would be started: the name, and how the server is reached. A definition with
+    /// another hash is asked about again.
+    pub fn hash(&self) -> String {
+        let transport = match &self.transport {
+            ServerTransport::Stdio(server) => {
+                json!(["stdio", server.command, server.args, server.env, server.cwd])
+            }
+            ServerTransport::Http(server) => json!(["http", server.url, server.headers]),
+            ServerTransport::Sse(server) => json!(["sse", server.url, server.headers]),
+        };
+        short_hash(&json!([self.name, transport]).to_string(), 64)
+    }
+
+    /// The command line in full, or the address. Values of variables and headers are not shown.
+    pub fn summary(&self) -> String {
+        match &self.transport {
+            ServerTransport::Stdio(server) => {
+                command_line(std::iter::once(&server.command).chain(&server.args))
+            }
+            ServerTransport::Http(server) | ServerTransport::Sse(server) => {
+                avocet_core::text::visible(&server.url)
+            }
+        }
+    }
+
+    /// The names of the variables, or of the headers, that the definition passes to the server.
+    pub fn variable_names(&self) -> Vec<&str> {
+        let values = match &self.transport {
+            ServerTransport::Stdio(server) => &server.env,
+            ServerTransport::Http(server) | ServerTransport::Sse(server) => &server.headers,
+        };
+        values.keys().map(String::as_str).collect()
+    }
+
+    /// The definition with `${VAR}` and `${VAR:-default}` filled in.
+    ///
+    /// # Errors
+    /// The first variable that is not set and has no default.
+    pub fn expand(mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, McpError> {
+        match &mut self.transport {
+            ServerTransport::Stdio(server) => {
+                let StdioServer { command, args, env, cwd: _ } = server;
+                for text in std::iter::once(command).chain(args).chain(env.values_mut()) {
+                    *text = expanded(text, variable)?;
+                }
+            }
+            ServerTransport::Http(server) | ServerTransport::Sse(server) => {
+                let RemoteServer { url, headers } = server;
+                for text in std::iter::once(url).chain(headers.values_mut()) {
+                    *text = expanded(text, variable)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl ToolFilter {
+    /// True if a tool with the server's own name is used. A name may end in `*`.
+    pub fn allows(&self, tool: &str) -> bool {
+        let names = |patterns: &[String]| {
+            patterns.iter().any(|pattern| match pattern.strip_suffix('*') {
+                Some(prefix) => tool.starts_with(prefix),
+                None => pattern == tool,
+            })
+        };
+        (self.only.is_empty() || names(&self.only)) && !names(&self.except)
+    }
+}
+
+/// A text with its variables filled in. What is no variable, `$HOME` or `${a b}`, stays.
+fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, McpError> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        out.push_str(before);
+        let (inside, tail) = after.split_once('}').unwrap_or(("", after));
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inside, None),
+        };
+        if name.is_empty() || !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
+            out.push_str("${");
+            rest = after;
+            continue;
+        }
+        let value = variable(name).or_else(|| default.map(str::to_owned));
+        let missing = || McpError::MissingVariable { name: name.to_owned() };
+        out.push_str(&value.ok_or_else(missing)?);
+        rest = tail;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(command: &str, args: &[&str], env: &[(&str, &str)]) -> ServerDefinition {
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        ServerDefinition {
+            name: "x".to_owned(),
+            origin: DefinitionOrigin {
+                program: DefinitionProgram::Claude,
+                file: "/w/.mcp.json".into(),
+                is_from_repository: true,
+            },
+            transport: ServerTransport::Stdio(StdioServer {
+                command: command.to_owned(),
+                args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+                env: env.collect(),
+                cwd: None,
+            }),
+            start_timeout: Duration::from_secs(1),
+            call_timeout: Duration::from_secs(1),
+            is_enabled: true,
+            tools: ToolFilter::default(),
+        }
+    }
+
+    #[test]
+    fn variables_are_filled_in_with_their_defaults() {
+        let variable = |name: &str| (name == "A").then(|| "${B}".to_owned());
+        for (text, filled) in [
+            ("x${A}y", "x${B}y"),
+            ("${NONE:-d:-e}", "d:-e"),
+            ("${NONE:-}", ""),
+            ("$A ${a b} ${", "$A ${a b} ${"),
+            ("${${A}", "${${B}"),
+        ] {
+            assert_eq!(expanded(text, &variable).as_deref(), Ok(filled), "{text}");
+        }
+        let missing = McpError::MissingVariable { name: "NONE".to_owned() };
+        assert_eq!(expanded("${NONE}", &variable), Err(missing));
+    }
+
+    #[test]
+    fn the_command_line_is_shown_in_full_and_values_of_variables_are_not() {
+        let definition = definition("np x", &["-y", "a\u{202e}b"], &[("KEY", "sk-1")]);
+        let shown = definition.summary();
+        assert!(shown.starts_with("'np x' -y $'a") && !shown.contains('\u{202e}'), "{shown}");
+        assert_eq!(definition.variable_names(), ["KEY"]);
+    }
+
+    #[test]
+    fn another_command_argument_or_variable_is_another_definition() {
+        let hashes = [
+            definition("a", &["b"], &[]),
+            definition("a", &["b", ""], &[]),
+            definition("ab", &[], &[]),
+            definition("a", &["b"], &[("K", "1")]),
+            definition("a", &["b"], &[("K", "2")]),
+        ]
+        .map(|definition| definition.hash());
+        let distinct: std::collections::BTreeSet<&String> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len());
+        let mut slower = definition("a", &["b"], &[]);
+        slower.call_timeout = Duration::from_secs(9);
+        assert_eq!(slower.hash(), hashes[0], "a timeout is not asked about");
+    }
+
+    #[test]
+    fn a_filter_names_the_tools_that_are_used() {
+        let filter = |only: &[&str], except: &[&str]| ToolFilter {
+            only: only.iter().map(|name| (*name).to_owned()).collect(),
+            except: except.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        assert!(filter(&[], &[]).allows("x"));
+        assert!(filter(&["get_*"], &[]).allows("get_it") && !filter(&["get_*"], &[]).allows("x"));
+        assert!(!filter(&["x"], &["x"]).allows("x"));
+    }
+}

@@ -1,0 +1,252 @@
+//! Reads the definitions of servers in place, from our settings and from the files of other
+//! programs. Nothing fails as a whole: what cannot be used is named with its file and its reason.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use avocet_config::diagnostic::io_reason;
+use avocet_config::paths::project_roots;
+use avocet_core::i18n::{Localize, LocalizedText, config, mcp as phrases};
+
+use super::definition::DefinitionProgram::{Avocet, Claude, Codex, Crush, Gemini, OpenCode};
+use super::definition::{DefinitionOrigin, DefinitionProgram, ServerDefinition};
+use super::entry::definition;
+
+/// The most that is read of a file: one program keeps its history in the same file.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+/// The most servers of a file.
+const MAX_SERVERS: usize = 100;
+const MAX_NAME: usize = 64;
+
+/// Where to look.
+#[derive(Clone, Debug, Default)]
+pub struct DefinitionFolders {
+    pub home: PathBuf,
+    /// `~/.config`, or where the user has it.
+    pub config_home: PathBuf,
+    /// Our own settings.
+    pub settings: PathBuf,
+    /// The folder whose files are read too, if they may be.
+    pub workspace: Option<PathBuf>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerDefinitions {
+    /// In the order of the files; no two have the same name.
+    pub servers: Vec<ServerDefinition>,
+    pub diagnostics: Vec<DefinitionDiagnostic>,
+}
+
+/// What of a file is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionDiagnostic {
+    pub file: PathBuf,
+    /// The server; `None` if it concerns the whole file.
+    pub server: Option<String>,
+    pub why: LocalizedText,
+}
+
+impl Localize for DefinitionDiagnostic {
+    fn localized(&self) -> LocalizedText {
+        let file = self.file.display().to_string();
+        match &self.server {
+            Some(server) => phrases::NOT_USED.with("server", server.as_str()),
+            None => phrases::FILE_NOT_USED.into(),
+        }
+        .with("file", avocet_core::text::visible(&file))
+        .with("why", self.why.clone())
+    }
+}
+
+/// Reads all files. Of two servers with one name the user's own counts before a repository's, and
+/// one from our settings before one of another program.
+pub fn read_definitions(folders: &DefinitionFolders) -> ServerDefinitions {
+    let mut found = ServerDefinitions::default();
+    for origin in files(folders) {
+        if let Err(why) = read_file(&origin, folders, &mut found) {
+            found.diagnostics.push(DefinitionDiagnostic { file: origin.file, server: None, why });
+        }
+    }
+    found
+}
+
+fn files(folders: &DefinitionFolders) -> Vec<DefinitionOrigin> {
+    let DefinitionFolders { home, config_home, settings, workspace } = folders;
+    let user = [
+        (Avocet, settings.clone()),
+        (Claude, home.join(".claude.json")),
+        (Codex, home.join(".codex/config.toml")),
+        (Gemini, home.join(".gemini/settings.json")),
+        (OpenCode, config_home.join("opencode/opencode.json")),
+        (OpenCode, config_home.join("opencode/opencode.jsonc")),
+        (Crush, config_home.join("crush/crush.json")),
+    ];
+    const REPOSITORY: [(DefinitionProgram, &str); 10] = [
+        (Avocet, ".avocet/config.toml"),
+        (Claude, ".mcp.json"),
+        (Codex, ".codex/config.toml"),
+        (Gemini, ".gemini/settings.json"),
+        (OpenCode, "opencode.json"),
+        (OpenCode, "opencode.jsonc"),
+        (OpenCode, ".opencode/opencode.json"),
+        (OpenCode, ".agents/mcp.json"),
+        (Crush, "crush.json"),
+        (Crush, ".crush.json"),
+    ];
+    let user = user.map(|(program, file)| (program, file, false));
+    let roots = workspace.as_deref().map(project_roots).unwrap_or_default();
+    let repository = roots.iter().rev().flat_map(|root| {
+        REPOSITORY.iter().map(|(program, file)| (*program, root.join(file), true))
+    });
+    let mut files: Vec<DefinitionOrigin> = Vec::new();
+    for (program, file, is_from_repository) in user.into_iter().chain(repository) {
+        // A workspace may be the home.
+        if files.iter().all(|origin| origin.file != file) {
+            files.push(DefinitionOrigin { program, file, is_from_repository });
+        }
+    }
+    files
+}
+
+fn read_file(
+    origin: &DefinitionOrigin,
+    folders: &DefinitionFolders,
+    found: &mut ServerDefinitions,
+) -> Result<(), LocalizedText> {
+    let Some(text) = read_text(&origin.file)? else { return Ok(()) };
+    let is_toml = origin.file.extension().is_some_and(|extension| extension == "toml");
+    let document: Value = if is_toml {
+        // The loader of the settings names the fault of our own file.
+        match toml::from_str(&text) {
+            Err(_) if origin.program == Avocet => return Ok(()),
+            parsed => parsed.map_err(|error| syntax(error.message()))?,
+        }
+    } else {
+        serde_json::from_str(&without_comments(&text))
+            .map_err(|error| syntax(&error.to_string()))?
+    };
+    let mut known: BTreeSet<String> =
+        found.servers.iter().map(|server| server.name.clone()).collect();
+    let entries = tables(&document, origin, folders).into_iter().flatten();
+    for (name, entry) in entries.take(MAX_SERVERS) {
+        let read = check_name(name).and_then(|()| definition(name, entry, origin));
+        let read = read.and_then(|definition| {
+            let same = found.servers.iter().find(|server| server.name == *name);
+            match same {
+                Some(same) if same.hash() != definition.hash() => {
+                    Err(phrases::SHADOWED.with("file", same.origin.file.display().to_string()))
+                }
+                _ => Ok(definition),
+            }
+        });
+        match read {
+            Ok(definition) if known.insert(name.clone()) => found.servers.push(definition),
+            Ok(_) => {}
+            Err(why) => found.diagnostics.push(DefinitionDiagnostic {
+                file: origin.file.clone(),
+                server: Some(avocet_core::text::cut(&avocet_core::text::visible(name), MAX_NAME)),
+                why,
+            }),
+        }
+    }
+    Ok(())
+}
+
+/// The tables of a file that have a server in each entry.
+fn tables<'a>(
+    document: &'a Value,
+    origin: &DefinitionOrigin,
+    folders: &DefinitionFolders,
+) -> Vec<&'a Map<String, Value>> {
+    let table = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_object);
+    match origin.program {
+        Avocet | Crush => table(document, "mcp").into_iter().collect(),
+        // One of its files has the servers without a key above them.
+        OpenCode if origin.file.ends_with(".agents/mcp.json") => {
+            table(document, "mcp").or(document.as_object()).into_iter().collect()
+        }
+        OpenCode => table(document, "mcp").into_iter().collect(),
+        Codex => table(document, "mcp_servers").into_iter().collect(),
+        Gemini => table(document, "mcpServers").into_iter().collect(),
+        Claude => {
+            let workspace = folders.workspace.as_deref().and_then(Path::to_str);
+            let project = workspace.and_then(|path| document.get("projects")?.get(path));
+            let project = project.and_then(|project| table(project, "mcpServers"));
+            project.into_iter().chain(table(document, "mcpServers")).collect()
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), LocalizedText> {
+    let is_shown = !name.chars().any(avocet_core::text::chars::is_hidden);
+    let fits = !name.trim().is_empty() && name.chars().count() <= MAX_NAME;
+    if is_shown && fits { Ok(()) } else { Err(phrases::BAD_NAME.with("limit", MAX_NAME)) }
+}
+
+fn syntax(why: &str) -> LocalizedText {
+    phrases::BAD_SYNTAX.with("why", avocet_core::text::one_line(why))
+}
+
+/// The text of a regular file; `None` if there is none.
+fn read_text(file: &Path) -> Result<Option<String>, LocalizedText> {
+    let meta = match std::fs::metadata(file) {
+        // A folder above it may be a file.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(io_reason(&error)),
+        Ok(meta) => meta,
+    };
+    if !meta.is_file() {
+        return Err(config::IO_NOT_A_FILE.into());
+    }
+    if meta.len() > MAX_FILE_BYTES {
+        return Err(phrases::TOO_LARGE.with("limit", avocet_core::text::size(MAX_FILE_BYTES)));
+    }
+    let mut bytes = Vec::new();
+    File::open(file)
+        .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes))
+        .map_err(|error| io_reason(&error))?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// JSON without the comments and the commas at the end of a list that some programs allow.
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (token, tail) = match c {
+            '"' => rest.split_at(string_length(rest)),
+            '/' if rest.starts_with("//") => {
+                ("", rest.split_at(rest.find('\n').unwrap_or(rest.len())).1)
+            }
+            '/' if rest.starts_with("/*") => {
+                ("", rest.split_once("*/").map_or("", |(_, tail)| tail))
+            }
+            _ => rest.split_at(c.len_utf8()),
+        };
+        if matches!(token, "]" | "}") {
+            let end = out.trim_end().strip_suffix(',').map_or(out.len(), str::len);
+            out.truncate(end);
+        }
+        out.push_str(token);
+        rest = tail;
+    }
+    out
+}
+
+/// The length of the quoted string that a text begins with.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == '"' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}

@@ -1,0 +1,50 @@
+//! A client of the Model Context Protocol: where servers are defined, what they offer, and a task
+//! for each one that runs.
+//!
+//! From the top: `server` is the task of one server, which takes an [`McpRequest`] and sends an
+//! [`McpEvent`], both plain data; `catalog` names the tools of all servers for the model;
+//! `definition` is what the user wrote about a server, read in place from the files of several
+//! programs. What a server sends is hostile: it is bounded and cleaned here, so that no event holds
+//! a control character or more than its limit. Not here: processes, which the caller starts, and
+//! questions, which the caller asks.
+
+mod catalog;
+mod clean;
+mod client;
+mod client_error;
+mod content;
+mod definition;
+mod definition_files;
+mod entry;
+mod facts;
+mod hash;
+mod http;
+mod launch;
+mod login;
+mod message;
+mod open;
+mod pipe;
+mod question;
+mod running;
+mod server;
+mod sse;
+mod throttle;
+
+pub use catalog::{OfferedTool, ToolCatalog};
+pub use definition::{
+    DefinitionOrigin, DefinitionProgram, RemoteServer, ServerDefinition, ServerTransport,
+    StdioServer, ToolFilter,
+};
+pub use definition_files::{
+    DefinitionDiagnostic, DefinitionFolders, ServerDefinitions, read_definitions,
+};
+pub use launch::{ServerLaunch, ServerPipes, ServerStarter};
+pub use login::{McpLogin, begin_login};
+pub use message::{
+    McpCallId, McpContent, McpError, McpEvent, McpQuestion, McpQuestionId, McpReply, McpRequest,
+    McpServerFacts, PromptArgument, ServerPrompt, ServerResource, ServerTool,
+};
+pub use server::{McpServer, start_server};
+
+#[cfg(test)]
+mod tests;

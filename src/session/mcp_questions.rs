@@ -1,0 +1,154 @@
+//! Questions about MCP servers, and those that servers ask: they do not belong to a turn, and are asked
+//! one after the other.
+
+use std::collections::BTreeMap;
+
+use super::mcp_servers::{McpServerState, McpServers};
+use super::state::Session;
+use avocet_core::i18n::{Lang, Phrase, mcp_pages as phrases};
+use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question};
+use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerTransport};
+
+/// The place of the yes among the choices.
+const YES: usize = 0;
+
+/// A question to the user.
+pub(super) enum ServerQuestion {
+    /// May this server of the project start?
+    Start(String),
+    /// A server asks something itself.
+    Asked(String, McpQuestion),
+}
+
+impl Session {
+    /// Asks about the next server of the project, while nothing else is asked.
+    pub(super) async fn ask_about_server(&mut self) {
+        if !self.servers.has_user() || !self.is_idle() || self.open_question().is_some() {
+            return;
+        }
+        let mut waits = self.servers.servers.iter();
+        let waits = waits.find(|server| matches!(server.state, McpServerState::Unanswered));
+        let Some(server) = waits else { return };
+        let question = ServerQuestion::Start(server.definition.name.clone());
+        self.servers.waiting.push_back(question);
+        self.ask_for_server().await;
+    }
+
+    /// Asks what waits next, while nothing else is asked.
+    pub(super) async fn ask_for_server(&mut self) {
+        if self.open_question().is_some() {
+            return;
+        }
+        while let Some(waits) = self.servers.waiting.pop_front() {
+            let lang = self.info.lang;
+            let question = match &waits {
+                ServerQuestion::Start(name) => {
+                    let server = self.servers.find(name);
+                    server.map(|server| start_question(&server.definition, lang))
+                }
+                ServerQuestion::Asked(name, question) => Some(asked_question(name, question, lang)),
+            };
+            // A server may be gone.
+            let Some(question) = question else { continue };
+            let id = AskId(self.servers.next_ask);
+            self.servers.next_ask += 1;
+            self.servers.question = Some((id, waits));
+            self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
+            return;
+        }
+    }
+
+    /// A question that does not belong to a turn: messages wait for its answer.
+    pub(super) fn open_question(&self) -> Option<AskId> {
+        let about_server = self.servers.question.as_ref().map(|(ask, _)| *ask);
+        self.security.trust.open_question.or(about_server)
+    }
+
+    /// True if the decision was about a server.
+    pub(super) async fn decide_about_server(&mut self, ask: AskId, decision: &Decision) -> bool {
+        let Some((_, question)) = self.servers.question.take_if(|(open, _)| *open == ask) else {
+            return false;
+        };
+        self.outbox.send(Event::QuestionClosed { ask }).await;
+        match question {
+            ServerQuestion::Start(name) => self.start_as_decided(&name, decision).await,
+            ServerQuestion::Asked(name, question) => self.answer_server(&name, question, decision),
+        }
+        self.ask_for_server().await;
+        self.ask_about_server().await;
+        true
+    }
+
+    async fn start_as_decided(&mut self, name: &str, decision: &Decision) {
+        let is_allowed = match decision {
+            Decision::Choose { index } => Some(*index == YES),
+            Decision::Approve => Some(true),
+            _ => None,
+        };
+        let McpServers { servers, access, .. } = &mut self.servers;
+        let at = servers.iter().position(|server| server.definition.name == name);
+        let (Some(at), Some(access)) = (at, access) else { return };
+        let server = &mut servers[at];
+        // A question that was put off comes back with the next session.
+        server.state = McpServerState::Declined;
+        let Some(is_allowed) = is_allowed else { return };
+        let saved = access.save_answer(&server.definition, is_allowed);
+        self.servers.start(at, &self.security.place);
+        if let Err(why) = saved {
+            self.notify(Notice::warning(phrases::NOT_SAVED.with("why", why))).await;
+        }
+    }
+
+    /// Sends the answer to what a server asked.
+    fn answer_server(&mut self, name: &str, question: McpQuestion, decision: &Decision) {
+        let values = match decision {
+            Decision::Fill { values } => {
+                let names = question.fields.into_iter().map(|field| field.name);
+                Some(names.zip(values.iter().cloned()).collect())
+            }
+            Decision::Choose { index: YES } => Some(BTreeMap::new()),
+            _ => None,
+        };
+        let answer = McpRequest::Answer { question: question.id, values };
+        if let Some(running) = self.servers.find(name).and_then(|server| server.running.as_ref()) {
+            // One that has too many requests gets no answer.
+            let _ = running.send(answer);
+        }
+    }
+}
+
+/// What a server asks itself: values, or only a yes.
+fn asked_question(name: &str, question: &McpQuestion, lang: Lang) -> Question {
+    if !question.fields.is_empty() {
+        let fields = question.fields.clone();
+        return Question::Form { script: format!("{name}: {}", question.message), fields };
+    }
+    let url = question.url.iter();
+    let text = url.fold(question.message.clone(), |text, url| format!("{text} {url}"));
+    let text = phrases::SERVER_ASKS.with("name", name).with("text", text).text(lang);
+    choice(text, [phrases::ACCEPT, phrases::DECLINE], lang)
+}
+
+/// A question with a yes and a no, which counts where no user can answer.
+fn choice(text: String, choices: [Phrase; 2], lang: Lang) -> Question {
+    let choices = choices.map(|choice| choice.text(lang).to_owned()).to_vec();
+    let fallback = Some(choices.len() - 1);
+    Question::Choice { step: String::new(), script: None, text, choices, free: false, fallback }
+}
+
+fn start_question(definition: &ServerDefinition, lang: Lang) -> Question {
+    let names = definition.variable_names();
+    let names = (!names.is_empty()).then(|| phrases::ASK_VARIABLES.with("names", names.join(", ")));
+    let variables = names.map_or_else(String::new, |names| names.text(lang));
+    let phrase = match definition.transport {
+        ServerTransport::Stdio(_) => phrases::ASK,
+        ServerTransport::Http(_) | ServerTransport::Sse(_) => phrases::ASK_REMOTE,
+    };
+    let file = definition.origin.file.file_name().unwrap_or_default();
+    let text = phrase
+        .with("file", file.to_string_lossy().into_owned())
+        .with("name", definition.name.as_str())
+        .with("command", definition.summary())
+        .with("variables", variables);
+    choice(text.text(lang), [phrases::ASK_YES, phrases::ASK_NO], lang)
+}

@@ -1,0 +1,207 @@
+//! The tools of MCP servers as the model gets them, and the steps that call them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+use super::recall_tool::answer;
+use super::turn_messages::TurnMessage;
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, mcp_pages as phrases};
+use avocet_core::protocol::{Observation, Outcome, StepAction, ToolSchema, reply};
+use avocet_mcp::{McpCallId, McpError, McpReply, OfferedTool, ToolCatalog};
+use avocet_safety::redact::Redactor;
+use avocet_safety::{Cleared, MCP_CALL_TOOL, MCP_FIND_TOOL};
+use avocet_tools::{RunControl, Tool};
+
+/// The most bytes of tools that are described to the model; of more it gets the names.
+const MAX_SCHEMAS: usize = 4 * 1024;
+/// The most bytes of names in their place.
+const MAX_NAMES: usize = 2 * 1024;
+/// The most tools that one search gives.
+const MAX_FOUND: usize = 5;
+
+/// Where the answer to a call goes.
+pub type CallReply = oneshot::Sender<Result<McpReply, McpError>>;
+
+/// A call on its way to a server.
+#[derive(Debug)]
+pub struct ServerCall {
+    pub id: McpCallId,
+    pub server: String,
+    pub tool: String,
+    pub input: Map<String, Value>,
+    pub progress: UnboundedSender<String>,
+    pub reply: CallReply,
+}
+
+/// Calls the tools of servers, and looks them up.
+pub(super) struct McpTool {
+    /// The tools at the start of the turn.
+    pub catalog: Arc<ToolCatalog>,
+    pub session: UnboundedSender<TurnMessage>,
+    pub next_call: Arc<AtomicU64>,
+    pub redactor: Arc<Redactor>,
+}
+
+impl Tool for McpTool {
+    fn name(&self) -> &'static str {
+        MCP_CALL_TOOL
+    }
+
+    fn about(&self) -> Phrase {
+        phrases::ABOUT_TOOL
+    }
+
+    fn prompt(&self) -> &'static str {
+        "mcp.SERVER.TOOL: a tool of a server, by one of the names below"
+    }
+
+    fn run(&self, step: Cleared, control: RunControl) -> BoxFuture<'static, Observation> {
+        let work = step.assessment().step.work.clone();
+        let StepAction::Tool { name, input } = work else {
+            return std::future::ready(answer(step.assessment(), Ok(String::new()))).boxed();
+        };
+        if name == MCP_FIND_TOOL {
+            let found = found_tools(&self.catalog, &input);
+            return std::future::ready(answer(step.assessment(), Ok(found))).boxed();
+        }
+        let sent = self.send(&name, input, &control);
+        let (session, redactor) = (self.session.clone(), Arc::clone(&self.redactor));
+        async move {
+            let judged = step.assessment();
+            let (id, reply) = match sent {
+                Ok(sent) => sent,
+                Err(why) => return answer(judged, Err(why)),
+            };
+            let mut observation = tokio::select! {
+                result = reply => observe(&step, result.unwrap_or(Err(McpError::NotRunning))),
+                () = control.cancel.cancelled() => {
+                    // A closed session has no calls any more.
+                    let _ = session.send(TurnMessage::ServerCallCancelled(id));
+                    let mut observation = answer(judged, Err(McpError::Cancelled.localized()));
+                    observation.outcome = Outcome::Cancelled;
+                    observation.exit_code = None;
+                    observation
+                }
+            };
+            redactor.mask_output(&mut observation);
+            observation
+        }
+        .boxed()
+    }
+}
+
+impl McpTool {
+    /// Sends a call on its way.
+    fn send(
+        &self,
+        name: &str,
+        input: Value,
+        control: &RunControl,
+    ) -> Result<(McpCallId, oneshot::Receiver<Result<McpReply, McpError>>), LocalizedText> {
+        let offered = self.catalog.get(name);
+        let offered = offered.ok_or_else(|| LocalizedText::from(phrases::NO_TOOL))?;
+        let input = match input {
+            Value::Object(input) => input,
+            Value::Null => Map::new(),
+            _ => return Err(phrases::NO_OBJECT.into()),
+        };
+        let id = McpCallId(self.next_call.fetch_add(1, Ordering::Relaxed));
+        let (reply, answered) = oneshot::channel();
+        let (server, tool) = (offered.server.clone(), offered.tool.name.clone());
+        let progress = control.output.clone();
+        let call = ServerCall { id, server, tool, input, progress, reply };
+        // A closed session drops the call, which ends it.
+        let _ = self.session.send(TurnMessage::ServerCalled(Box::new(call)));
+        Ok((id, answered))
+    }
+}
+
+/// What a server answered, as the model gets it.
+fn observe(step: &Cleared, result: Result<McpReply, McpError>) -> Observation {
+    let judged = step.assessment();
+    match result {
+        Ok(McpReply::Content(content)) => {
+            let mut observation = answer(judged, Ok(content.text));
+            observation.exit_code = Some(i32::from(content.is_error));
+            observation.truncated = content.omitted > 0;
+            observation.images = content.images;
+            observation
+        }
+        Ok(McpReply::Values(values)) => answer(judged, Ok(values.join("\n"))),
+        Err(error) => answer(judged, Err(error.localized())),
+    }
+}
+
+/// The tools that a search finds, each with its input.
+fn found_tools(catalog: &ToolCatalog, input: &Value) -> String {
+    let query = input.get("query").and_then(Value::as_str).unwrap_or_default();
+    let found = catalog.find(query, MAX_FOUND);
+    let line = |offered: &&OfferedTool| {
+        let ToolSchema { name, description, parameters } = schema(offered);
+        format!("{name}: {description}\ninput: {parameters}")
+    };
+    if found.is_empty() {
+        return "no tool matches".to_owned();
+    }
+    found.iter().map(line).collect::<Vec<_>>().join("\n\n")
+}
+
+fn schema(offered: &OfferedTool) -> ToolSchema {
+    ToolSchema {
+        name: offered.name.clone(),
+        description: offered.tool.description.clone(),
+        parameters: Value::Object(offered.tool.schema.clone()),
+    }
+}
+
+/// The tools of servers for a model: each with its input while they are few, else their names and
+/// two tools, to look them up and to call them. Requests begin alike however often it looks.
+pub(super) fn offered_schemas(catalog: &ToolCatalog) -> Arc<[ToolSchema]> {
+    if catalog.bytes() <= MAX_SCHEMAS {
+        return catalog.tools().iter().map(schema).collect();
+    }
+    let mut names = String::new();
+    for offered in catalog.tools() {
+        if names.len() + offered.name.len() > MAX_NAMES {
+            names.push_str(" …");
+            break;
+        }
+        names.push(' ');
+        names.push_str(&offered.name);
+    }
+    let find = json!({
+        "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"],
+    });
+    let call = json!({
+        "type": "object",
+        "properties": { "tool": { "type": "string" }, "input": { "type": "object" } },
+        "required": ["tool", "input"],
+    });
+    let find = ToolSchema {
+        name: reply::wire_name(MCP_FIND_TOOL),
+        description: format!("gives the inputs of the tools of servers that match, of:{names}"),
+        parameters: find,
+    };
+    let call = ToolSchema {
+        name: reply::wire_name(MCP_CALL_TOOL),
+        description: "calls a tool that mcp_find gave".to_owned(),
+        parameters: call,
+    };
+    [find, call].into()
+}
+
+/// The same for a model that does not call tools, as a part of its prompt.
+pub(super) fn server_section<'a>(schemas: impl Iterator<Item = &'a ToolSchema>) -> String {
+    let line = |tool: &ToolSchema| {
+        let name = reply::tool_name(&tool.name);
+        format!("\n- {name}: {}; input {}", tool.description, tool.parameters)
+    };
+    let lines: String = schemas.map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n\nTools of servers:{lines}") }
+}

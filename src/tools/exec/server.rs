@@ -1,0 +1,56 @@
+//! Starts a program that is spoken to over its input and output for as long as a session needs it:
+//! in the sandbox of an approved step, and ended with all it started.
+
+use std::collections::BTreeMap;
+
+use process_wrap::tokio::ChildWrapper;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::Exec;
+use super::process_group::Group;
+use super::spawn::{self, ChildStreams, StepStartError};
+use crate::sandbox::Confined;
+use avocet_core::i18n::{LocalizedText, exec as words};
+use avocet_safety::Cleared;
+
+/// A program that is spoken to.
+pub struct ServerProcess {
+    pub input: Box<dyn AsyncWrite + Send + Unpin>,
+    pub output: Box<dyn AsyncRead + Send + Unpin>,
+    pub errors: Box<dyn AsyncRead + Send + Unpin>,
+    pub guard: ServerGuard,
+}
+
+/// Ends the program, and all it started, when it is dropped. Of its parts the group goes first.
+pub struct ServerGuard {
+    _group: Group,
+    _child: Box<dyn ChildWrapper>,
+    _confined: Option<Confined>,
+}
+
+impl Exec {
+    /// Starts a program with these variables beside the usual ones.
+    ///
+    /// # Errors
+    /// A sentence that says why it did not start.
+    pub async fn start_server(
+        &self,
+        step: &Cleared,
+        variables: BTreeMap<String, String>,
+    ) -> Result<ServerProcess, LocalizedText> {
+        let started = spawn::start(self, step, ChildStreams::Server(variables)).await;
+        let ((mut child, group), confined) = started.map_err(|error| match error {
+            StepStartError::Unable(say) | StepStartError::Changed(say) => say,
+        })?;
+        let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
+        let (Some(input), Some(output), Some(errors)) = pipes else {
+            return Err(words::NOT_AS_JUDGED.into());
+        };
+        Ok(ServerProcess {
+            input: Box::new(input),
+            output: Box::new(output),
+            errors: Box::new(errors),
+            guard: ServerGuard { _group: group, _child: child, _confined: confined },
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! MCP servers through the program: where they are defined, what asks, and what the model gets.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::support::bench::TestDir;
+use crate::support::server::{Reply, Server, delta, event, finish};
+
+use super::native_tools::{ask, says, text};
+
+/// A server that answers with the text that it is given, and with what a terminal would obey.
+const ECHO: &str = r#"#!/bin/sh
+printf 'ready\n' >&2
+while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')
+  case "$line" in
+  *'"method":"initialize"'*)
+    printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1.0"}}}\n' "$id" ;;
+  *'"method":"tools/list"'*)
+    printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"say","description":"Says it.","inputSchema":{"type":"object","properties":{"what":{"type":"string"}}},"annotations":{"readOnlyHint":true}}]}}\n' "$id" ;;
+  *'"method":"tools/call"'*)
+    what=$(printf '%s' "$line" | sed -n 's/.*"what":"\([^"]*\)".*/\1/p')
+    printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s \\u001b[31mred in %s"}]}}\n' "$id" "$what" "${PWD##*/}" ;;
+  *'"id"'*)
+    printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}\n' "$id" ;;
+  esac
+done
+"#;
+
+fn program(bench: &TestDir, name: &str, text: &str) -> String {
+    let path = bench.work().join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+fn run(bench: &TestDir, args: &[&str]) -> Output {
+    bench.command(args).output().unwrap()
+}
+
+/// A folder whose user has the server `echo`.
+fn with_echo() -> TestDir {
+    let bench = TestDir::new();
+    let echo = program(&bench, "echo.sh", ECHO);
+    let added = run(&bench, &["mcp", "add", "echo", "--", &echo]);
+    assert!(added.status.success(), "{}", text(&added.stderr));
+    bench
+}
+
+fn call(name: &str, input: &Value) -> Reply {
+    let function = json!({ "name": name, "arguments": input.to_string() });
+    let calls = json!([{ "index": 0, "id": "call_0", "function": function }]);
+    let call = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": calls } }] });
+    Reply::events([event(&delta("")), event(&call), event(&finish("tool_calls"))])
+}
+
+/// What the model gets back for a call of `echo`, when the program has these options.
+fn result(bench: &TestDir, options: &[&str]) -> (String, Output) {
+    let server =
+        Server::start(vec![call("mcp__echo__say", &json!({ "what": "hello" })), says("Done.")]);
+    let done = ask(bench, &server, &[&["-p", "say hello"], options].concat());
+    let [_, second] = &server.requests()[..] else { panic!("{}", text(&done.stderr)) };
+    let messages = second.json()["messages"].clone();
+    let last = messages.as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["role"], "tool");
+    (last["content"].as_str().unwrap().to_owned(), done)
+}
+
+#[test]
+fn a_tool_of_a_server_is_offered_asks_and_answers_cleaned() {
+    let bench = with_echo();
+    let (result, done) = result(&bench, &["--allow", "mcp.echo.say"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!(result, "hello red in work");
+}
+
+#[test]
+fn a_call_that_nobody_can_be_asked_about_is_declined() {
+    let (result, _) = result(&with_echo(), &[]);
+    assert!(result.contains("declined") && !result.contains("red"), "{result}");
+}
+
+#[test]
+fn the_tools_of_servers_come_after_ours() {
+    let bench = with_echo();
+    let server = Server::start(vec![says("Hello.")]);
+    let done = ask(&bench, &server, &["-p", "hello"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let tools = server.requests()[0].json()["tools"].clone();
+    let last = tools.as_array().unwrap().last().unwrap()["function"].clone();
+    assert_eq!(
+        (&last["name"], &last["description"]),
+        (&json!("mcp__echo__say"), &json!("Says it."))
+    );
+    assert_eq!(last["parameters"]["properties"]["what"]["type"], "string");
+}
+
+#[test]
+fn servers_are_added_listed_tried_and_removed() {
+    let bench = with_echo();
+    let list = run(&bench, &["mcp", "list"]);
+    assert!(text(&list.stdout).contains("echo.sh"), "{}", text(&list.stdout));
+    let tried = run(&bench, &["mcp", "test", "echo"]);
+    assert!(tried.status.success(), "{}", text(&tried.stderr));
+    assert!(text(&tried.stdout).contains("say"), "{}", text(&tried.stdout));
+    assert!(run(&bench, &["mcp", "show", "echo"]).status.success());
+    assert!(run(&bench, &["mcp", "remove", "echo"]).status.success());
+    assert!(!run(&bench, &["mcp", "show", "echo"]).status.success());
+    assert!(!text(&run(&bench, &["mcp", "list"]).stdout).contains("echo.sh"));
+}
+
+#[test]
+fn a_server_of_the_project_does_not_start_before_the_user_was_asked() {
+    let bench = TestDir::new();
+    let started = bench.work().join("started");
+    let touch = format!("#!/bin/sh\ntouch {}\n", started.display());
+    let command = program(&bench, "server.sh", &touch);
+    let servers = json!({ "mcpServers": { "theirs": { "command": command } } });
+    fs::write(bench.work().join(".mcp.json"), servers.to_string()).unwrap();
+    let server = Server::start(vec![says("Hello.")]);
+    let done = ask(&bench, &server, &["-p", "hello"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("theirs"), "{}", text(&done.stderr));
+    assert!(!started.exists());
+}
+
+#[test]
+fn a_server_that_ends_at_once_costs_a_line_and_not_the_turn() {
+    let bench = TestDir::new();
+    let broken = program(&bench, "broken.sh", "#!/bin/sh\necho 'no token' >&2\nexit 3\n");
+    assert!(run(&bench, &["mcp", "add", "broken", "--", &broken]).status.success());
+    let server = Server::start(vec![says("Hello.")]);
+    let done = ask(&bench, &server, &["-p", "hello"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!(text(&done.stdout).trim(), "Hello.");
+    assert!(text(&done.stderr).contains("broken"), "{}", text(&done.stderr));
+    let tried = run(&bench, &["mcp", "test", "broken"]);
+    assert!(!tried.status.success());
+    assert!(text(&tried.stderr).contains("no token"), "{}", text(&tried.stderr));
+}
