@@ -174,7 +174,7 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
 }
 
-/// A text with its variables filled in. What is no variable, `$HOME` or `${a b}`, stays.
+/// A text with its variables filled in. Other text, `$HOME` or `${a b}`, stays.
 fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, McpError> {
     let mut out = String::new();
     let mut rest = text;

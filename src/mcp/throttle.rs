@@ -38,7 +38,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Throttled<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        // Before, because what was received is lost when this is no longer waited for.
+        // Before, because a message that was received is lost if the wait for it is given up.
         let time = self.paid.checked_sub(INTERVAL * BURST);
         if let Some(time) = time.filter(|time| *time > Instant::now()) {
             tokio::time::sleep_until(time).await;
