@@ -63,6 +63,6 @@ pub enum SessionMessage {
 pub struct ReadySession {
     pub id: String,
     pub inbox: Sender<SessionMessage>,
-    /// Told once messages reach it.
+    /// Completed once messages reach it.
     pub known: oneshot::Sender<()>,
 }

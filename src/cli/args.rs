@@ -189,9 +189,7 @@ The key goes into the system's keyring, or into a file that only you can read wh
     #[command(subcommand, after_help = "Example:\n  avocet gateway run --only telegram")]
     Gateway(GatewayCommand),
     /// Serve an editor over the Agent Client Protocol, on standard input and output.
-    #[command(after_help = "Examples:
-  avocet acp
-  avocet help acp")]
+    #[command(after_help = "Example:\n  avocet help acp")]
     Acp,
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]

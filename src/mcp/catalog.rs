@@ -119,7 +119,7 @@ fn server_part(server: &str) -> String {
     if words.is_empty() { "server".to_owned() } else { words.join("_") }
 }
 
-/// The name, if it is short enough and not taken; else its start with a hash of what it stands for.
+/// The name, if it is short enough and not taken; else its start with a hash of the original.
 fn unique(
     name: &str,
     original: &str,

@@ -38,7 +38,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a server sends by itself.
 pub(crate) enum Inbound {
-    /// A call was sent; its progress is told with the token.
+    /// A call was sent; its progress comes with the token.
     Called {
         id: McpCallId,
         token: ProgressToken,
@@ -54,19 +54,19 @@ pub(crate) enum Inbound {
 
 /// What decides how long a call may take.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Activity {
+pub(crate) struct CallActivity {
     /// Questions that wait for the user: no call runs out of time meanwhile.
     pub questions: usize,
     pub progress: u64,
 }
 
 /// Answers what a server asks for.
-pub(crate) struct Handler {
+pub(crate) struct McpHandler {
     folders: watch::Receiver<Vec<PathBuf>>,
     inbound: mpsc::Sender<Inbound>,
 }
 
-impl Handler {
+impl McpHandler {
     /// Passes a question on and waits for its answer; declines where too many wait.
     async fn ask(inbound: &mpsc::Sender<Inbound>, params: Value) -> Value {
         let declined = || json!({"action": "decline"});
@@ -83,7 +83,7 @@ impl Handler {
     }
 }
 
-impl ClientHandler for Handler {
+impl ClientHandler for McpHandler {
     fn get_info(&self) -> ClientConfig {
         let capabilities = json!({
             "roots": {"listChanged": true},
@@ -99,7 +99,7 @@ impl ClientHandler for Handler {
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let params = serde_json::to_value(request).unwrap_or_default();
-        serde_json::from_value(Handler::ask(&self.inbound, params).await)
+        serde_json::from_value(McpHandler::ask(&self.inbound, params).await)
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
@@ -148,40 +148,40 @@ fn roots(folders: &[PathBuf]) -> Value {
 }
 
 /// A connection whose handshake is done.
-pub(crate) struct Connection {
+pub(crate) struct ServerConnection {
     peer: Peer<RoleClient>,
     pub inbound: mpsc::Receiver<Inbound>,
     sender: mpsc::Sender<Inbound>,
     /// Cancelled when the connection ended.
     pub ended: CancellationToken,
-    pub activity: watch::Sender<Activity>,
+    pub activity: watch::Sender<CallActivity>,
     folders: watch::Receiver<Vec<PathBuf>>,
     /// Closes it when dropped.
     close: DropGuard,
 }
 
-impl Connection {
+impl ServerConnection {
     /// Shakes hands in the newest revision that the server speaks.
     pub fn open(
         transport: impl Transport<RoleClient> + 'static,
         folders: watch::Receiver<Vec<PathBuf>>,
-    ) -> BoxFuture<'static, Result<Connection, McpError>> {
+    ) -> BoxFuture<'static, Result<ServerConnection, McpError>> {
         let (sender, inbound) = mpsc::channel(MAX_WAITING);
-        let handler = Handler { folders: folders.clone(), inbound: sender.clone() };
+        let handler = McpHandler { folders: folders.clone(), inbound: sender.clone() };
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
         let opening = serve_client_with_lifecycle(handler, Throttled::new(transport), lifecycle);
-        let connection = move |client: RunningService<RoleClient, Handler>| {
+        let connection = move |client: RunningService<RoleClient, McpHandler>| {
             let peer = client.peer().clone();
             let close = CancellationToken::new();
             let ended = CancellationToken::new();
             let guard = ended.clone().drop_guard();
             tokio::spawn(until_closed(client, close.clone()).map(|()| drop(guard)));
-            let (activity, _) = watch::channel(Activity::default());
+            let (activity, _) = watch::channel(CallActivity::default());
             let close = close.drop_guard();
-            Connection { peer, inbound, sender, ended, activity, folders, close }
+            ServerConnection { peer, inbound, sender, ended, activity, folders, close }
         };
         opening.map(|client| client.map(connection).map_err(|error| of_start(&error))).boxed()
     }
@@ -210,7 +210,7 @@ impl Connection {
         self.peer.peer_info()
     }
 
-    /// In the newer revision changes of lists are told only to who listens.
+    /// In the newer revision a client must listen to learn of changes.
     pub fn listen(&self) -> BoxFuture<'static, ()> {
         let is_older = self.info().is_none_or(|info| info.protocol_version.has_initialize());
         if is_older {
@@ -244,7 +244,7 @@ impl Connection {
 }
 
 /// Runs the connection until it ends, or is to be closed.
-async fn until_closed(client: RunningService<RoleClient, Handler>, close: CancellationToken) {
+async fn until_closed(client: RunningService<RoleClient, McpHandler>, close: CancellationToken) {
     let cancel = client.cancellation_token();
     let mut done = client.waiting().boxed();
     tokio::select! {
@@ -260,7 +260,7 @@ pub(crate) struct Caller {
     peer: Peer<RoleClient>,
     inbound: mpsc::Sender<Inbound>,
     folders: watch::Receiver<Vec<PathBuf>>,
-    activity: watch::Receiver<Activity>,
+    activity: watch::Receiver<CallActivity>,
     timeout: Duration,
     /// Set for what has progress.
     pub id: Option<McpCallId>,
@@ -296,7 +296,7 @@ impl Caller {
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let response = match method {
                 "elicitation/create" => tokio::select! {
-                    answer = Handler::ask(&self.inbound, params) => answer,
+                    answer = McpHandler::ask(&self.inbound, params) => answer,
                     () = self.cancelled.cancelled() => return Err(McpError::Cancelled),
                 },
                 "roots/list" => roots(&self.folders.borrow()),

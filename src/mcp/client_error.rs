@@ -10,7 +10,7 @@ use avocet_core::i18n::{LocalizedText, config};
 use super::clean;
 use super::message::McpError;
 
-const MAX_REASON: usize = 500;
+const MAX_REASON: usize = 200;
 
 pub(crate) fn of_start(error: &ClientInitializeError) -> McpError {
     if error.is_authorization_required() || error.auth_challenge().is_some() {

@@ -108,7 +108,7 @@ impl McpContent {
         self.text.push_str(&clean::paragraph(text, room));
     }
 
-    /// Data that is no image is only named.
+    /// Data other than images is only named.
     fn push_data(&mut self, mime: &str, data: &str) {
         let bytes: usize = self.images.iter().map(|image| image.data.len()).sum();
         let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);

@@ -105,13 +105,24 @@ impl ServerDefinition {
         }
     }
 
-    /// The names of the variables, or of the headers, that the definition passes to the server.
-    pub fn variable_names(&self) -> Vec<&str> {
-        let values = match &self.transport {
-            ServerTransport::Stdio(server) => &server.env,
-            ServerTransport::Http(server) | ServerTransport::Sse(server) => &server.headers,
+    /// The names of the variables, or headers, that the server gets, and of the variables of the
+    /// environment that are filled in anywhere in the definition.
+    pub fn variable_names(&self) -> Vec<String> {
+        let (first, args, values) = match &self.transport {
+            ServerTransport::Stdio(server) => (&server.command, &server.args[..], &server.env),
+            ServerTransport::Http(server) | ServerTransport::Sse(server) => {
+                (&server.url, &[][..], &server.headers)
+            }
         };
-        values.keys().map(String::as_str).collect()
+        let texts = std::iter::once(first).chain(args).chain(values.values());
+        let mut names: Vec<String> = Vec::new();
+        for name in values.keys().map(String::as_str).chain(texts.flat_map(|text| read_in(text))) {
+            let name = avocet_core::text::visible(name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     }
 
     /// The definition with `${VAR}` and `${VAR:-default}` filled in.
@@ -150,7 +161,20 @@ impl ToolFilter {
     }
 }
 
-/// A text with its variables filled in. What is no variable, `$HOME` or `${a b}`, stays.
+/// The variables that a text reads.
+fn read_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split("${").skip(1).filter_map(|rest| {
+        let inside = rest.split_once('}')?.0;
+        let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
+        is_variable(name).then_some(name)
+    })
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+}
+
+/// A text with its variables filled in. Other text, `$HOME` or `${a b}`, stays.
 fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, McpError> {
     let mut out = String::new();
     let mut rest = text;
@@ -161,7 +185,7 @@ fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Str
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
         };
-        if name.is_empty() || !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
+        if !is_variable(name) {
             out.push_str("${");
             rest = after;
             continue;
@@ -219,10 +243,11 @@ mod tests {
 
     #[test]
     fn the_command_line_is_shown_in_full_and_values_of_variables_are_not() {
-        let definition = definition("np x", &["-y", "a\u{202e}b"], &[("KEY", "sk-1")]);
+        let env = [("KEY", "sk-1"), ("TOKEN", "${TOKEN} ${OTHER:-x}")];
+        let definition = definition("np x", &["-y", "a\u{202e}b", "${AWS_KEY}"], &env);
         let shown = definition.summary();
         assert!(shown.starts_with("'np x' -y $'a") && !shown.contains('\u{202e}'), "{shown}");
-        assert_eq!(definition.variable_names(), ["KEY"]);
+        assert_eq!(definition.variable_names(), ["KEY", "TOKEN", "AWS_KEY", "OTHER"]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub enum McpRequest {
     },
     /// The folders of the session changed.
     SetFolders(Vec<PathBuf>),
-    /// Starts the server anew, at once.
+    /// Starts the server again, at once.
     Restart,
 }
 
@@ -61,7 +61,7 @@ pub enum McpRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpEvent {
     Started(McpServerFacts),
-    /// The server told of a change of its lists; they were read again.
+    /// The lists of the server changed and were read again.
     Changed(McpServerFacts),
     /// The server did not start, or ended. It is started again after `retry_after`; `None` if it is
     /// left as it is until it is restarted.

@@ -10,7 +10,7 @@ use rmcp::transport::auth::AuthClient;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::sync::{mpsc, watch};
 
-use super::client::Connection;
+use super::client::ServerConnection;
 use super::definition::{RemoteServer, ServerTransport, StdioServer};
 use super::http::{client, headers, url};
 use super::launch::ServerLaunch;
@@ -21,7 +21,7 @@ use super::{facts, login};
 
 /// A server that answers.
 pub(crate) struct Opened {
-    pub connection: Connection,
+    pub connection: ServerConnection,
     pub process: Option<Process>,
     pub facts: McpServerFacts,
 }
@@ -57,7 +57,7 @@ async fn open_stdio(
     let reader = LimitedReader::new(pipes.output, process.flooded.clone());
     let transport =
         AsyncRwTransport::new_client(reader, pipes.input).with_max_line_length(MAX_MESSAGE + 1);
-    let opened = match Connection::open(transport, folders).await {
+    let opened = match ServerConnection::open(transport, folders).await {
         Ok(connection) => with_facts(launch, connection).await,
         Err(error) => Err(error),
     };
@@ -67,7 +67,7 @@ async fn open_stdio(
     }
 }
 
-/// The error of a process that ended, with what it said last.
+/// The error of a process that ended, with its last line.
 pub(crate) async fn explain(error: McpError, process: Option<Process>) -> McpError {
     let Some(process) = process else { return error };
     let is_flooded = process.flooded.load(Ordering::Relaxed);
@@ -81,7 +81,10 @@ pub(crate) async fn explain(error: McpError, process: Option<Process>) -> McpErr
     }
 }
 
-async fn with_facts(launch: Arc<ServerLaunch>, connection: Connection) -> Result<Opened, McpError> {
+async fn with_facts(
+    launch: Arc<ServerLaunch>,
+    connection: ServerConnection,
+) -> Result<Opened, McpError> {
     let info = connection.info().ok_or(McpError::NotRunning)?;
     let caller = connection.caller(launch.definition.start_timeout);
     let facts = facts::read(caller, info, launch.definition.tools.clone()).await?;
@@ -117,11 +120,11 @@ async fn open_http(
         Some(manager) => {
             let client = AuthClient::new(client, manager);
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            Connection::open(transport, folders).await?
+            ServerConnection::open(transport, folders).await?
         }
         None => {
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            Connection::open(transport, folders).await?
+            ServerConnection::open(transport, folders).await?
         }
     };
     with_facts(launch, connection).await
@@ -135,5 +138,5 @@ async fn open_sse(
     let url = url(&server)?;
     let headers = headers(&server)?.into_iter().collect();
     let transport = SseTransport::connect(client(&url)?, url, headers).await?;
-    with_facts(launch, Connection::open(transport, folders).await?).await
+    with_facts(launch, ServerConnection::open(transport, folders).await?).await
 }

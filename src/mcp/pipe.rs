@@ -73,7 +73,7 @@ impl AsyncRead for LimitedReader {
     }
 }
 
-/// A process while its connection lasts, and what it said last.
+/// A process while its connection lasts, and its last line.
 pub(crate) struct Process {
     guard: Box<dyn Send>,
     stderr: JoinHandle<()>,

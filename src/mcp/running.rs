@@ -34,7 +34,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Why a server no longer runs.
 pub(crate) enum End {
-    /// Nobody needs it.
+    /// It is not needed any more.
     Dropped,
     Restart,
     Failed(McpError),

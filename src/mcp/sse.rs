@@ -77,7 +77,7 @@ impl Transport<RoleClient> for SseTransport {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let event = self.events.as_mut()?.next().await?.ok()?;
-            // What is no message is passed over, as on standard output.
+            // Anything but a message is passed over, as on standard output.
             if let Ok(message) = serde_json::from_str(&event.data) {
                 return Some(message);
             }

@@ -75,7 +75,7 @@ impl FakeServer {
         self.write(&format!("{message}\n")).await;
     }
 
-    /// A client that is gone is no fault of the server.
+    /// A client may be gone: the server does not mind.
     async fn write(&mut self, text: &str) {
         let _ = self.output.write_all(text.as_bytes()).await;
     }
@@ -128,7 +128,7 @@ impl FakeServer {
     }
 }
 
-/// The client's side: a server that was started, and what it told.
+/// The client's side: a server that was started, and its events.
 struct Client {
     server: McpServer,
     events: mpsc::Receiver<(String, McpEvent)>,

@@ -343,7 +343,8 @@ fn a_mode_is_set_shown_and_counts() {
 fn slash_commands_work_as_prompts() {
     let bench = TestDir::new();
     fs::create_dir_all(bench.path("avocet/commands")).unwrap();
-    fs::write(bench.path("avocet/commands/greet.md"), "Greet {{args}} kindly.").unwrap();
+    let greet = "prompt = \"Greet {{args}} kindly.\"\n";
+    fs::write(bench.path("avocet/commands/greet.toml"), greet).unwrap();
     let server = Server::start(vec![Reply::chat("Hello, Ada.")]);
     let mut client = AcpClient::served(&bench, &server);
     let session = client.open(&bench);
@@ -364,7 +365,7 @@ fn slash_commands_work_as_prompts() {
     assert_eq!(client.wait_for_update("current_mode_update")["currentModeId"], "edits");
     assert_eq!(server.requests().len(), 0, "no model was asked");
     assert_eq!(client.prompt(&session, "/greet Ada"), "end_turn");
-    assert!(server.requests()[0].json().to_string().contains("Greet"));
+    assert!(server.requests()[0].json().to_string().contains("Greet Ada kindly."));
 }
 
 #[test]
