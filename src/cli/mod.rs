@@ -33,6 +33,7 @@ pub mod session;
 mod shell_approval;
 pub mod shell_files;
 pub mod table;
+mod usage_error;
 
 pub use args::{Cli, RunMode};
 pub use exit::Exit;

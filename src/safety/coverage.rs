@@ -7,6 +7,7 @@ use avocet_core::i18n::{LocalizedText, rules as words};
 use avocet_core::protocol::{ApprovalMode, Effect, Requires, Step, StepAction, Tier};
 
 use super::grant::{self, starts_with_script_file};
+use super::mcp_names;
 use super::policy::{Grant, PolicyRule, Terms};
 use super::reach;
 use super::rules::remembered::{Operand, Rest, RuleReach};
@@ -26,7 +27,7 @@ pub fn describe_coverage(
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
         return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
     }
-    if tools::mcp::is_call(&rule.program) {
+    if mcp_names::is_call(&rule.program) {
         return vec![words::MCP_CALL.with("tool", rule.program.as_str())];
     }
     if terms.is_none() && is_unbound(rule) {
@@ -121,7 +122,7 @@ pub fn why_never_applies(
     scene: PolicyContext<'_>,
 ) -> Option<LocalizedText> {
     let shown = rule.to_string();
-    let is_call = tools::mcp::is_call(&rule.program);
+    let is_call = mcp_names::is_call(&rule.program);
     if is_call || tools::is_tool(&rule.program) {
         let known = is_call || tools::REMEMBERED.contains(&rule.program.as_str());
         let whole = rule.open && rule.args.is_empty();

@@ -21,6 +21,7 @@ mod launch;
 pub mod limits;
 mod machine;
 mod malformed;
+mod mcp_names;
 mod modes;
 mod named;
 mod needs;
@@ -65,6 +66,7 @@ pub use machine::{
     McpToolInfo, OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
 };
 pub use malformed::is_hidden;
+pub use mcp_names::{CALL as MCP_CALL_TOOL, FIND as MCP_FIND_TOOL, PREFIX as MCP_PREFIX};
 pub use needs::{GuardedFiles, Needs, matches_name};
 pub use openings::{
     keeping_risk, opening_risk, opens_named_files, sandbox_reasons, unsandboxed_risk,
@@ -86,7 +88,6 @@ pub use shell::UNKNOWN;
 pub use signing::hooks_digest;
 pub use step::{UNTRUSTED, suggest_grants};
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
-pub use tools::mcp::{CALL as MCP_CALL_TOOL, FIND as MCP_FIND_TOOL, PREFIX as MCP_PREFIX};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
 pub use tools::{JobTask, RecallTask, ToolTask};

@@ -8,7 +8,7 @@ use avocet_core::i18n::{LocalizedText, safety as words};
 use avocet_core::protocol::{ApprovalMode, Effect, SandboxDenial, SandboxStatus, StepAction};
 use avocet_core::text::{quote_visible, short_name};
 
-use super::tools::mcp;
+use super::mcp_names;
 use super::{Machine, Workspace};
 
 /// The user's settings, as data. Project settings may only make it stricter.
@@ -207,7 +207,7 @@ impl PolicyRule {
             Some(program) => {
                 let args: Vec<String> = words.collect();
                 // A tool is named without its input.
-                let open = open || args.is_empty() && mcp::is_call(&program);
+                let open = open || args.is_empty() && mcp_names::is_call(&program);
                 Ok(PolicyRule { program, args, open })
             }
             None => Err(words::RULE_EMPTY.into()),
@@ -239,7 +239,7 @@ impl fmt::Display for PolicyRule {
         for arg in &self.args {
             write!(f, " {}", quote_visible(arg))?;
         }
-        if self.open && !mcp::is_call(&self.program) { f.write_str(" *") } else { Ok(()) }
+        if self.open && !mcp_names::is_call(&self.program) { f.write_str(" *") } else { Ok(()) }
     }
 }
 

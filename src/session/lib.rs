@@ -43,6 +43,7 @@ mod kept_jobs;
 mod limit_question;
 pub mod listing;
 mod masked_turn;
+mod mcp_ops;
 mod mcp_page;
 mod mcp_questions;
 pub mod mcp_servers;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mcp_servers::{McpServerState, McpServers};
+use super::mcp_servers::{McpServerState, McpServers, ServerQuestion};
 use super::state::Session;
 use avocet_core::i18n::{Lang, Phrase, mcp_pages as phrases};
 use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question};
@@ -11,14 +11,6 @@ use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerTransport};
 
 /// The place of the yes among the choices.
 const YES: usize = 0;
-
-/// A question to the user.
-pub(super) enum ServerQuestion {
-    /// May this server of the project start?
-    Start(String),
-    /// A server asks something itself.
-    Asked(String, McpQuestion),
-}
 
 impl Session {
     /// Asks about the next server of the project, while nothing else is asked.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
+use super::mcp_servers::ServerCall;
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Localize, LocalizedText, Phrase, mcp_pages as phrases};
@@ -24,20 +25,6 @@ const MAX_SCHEMAS: usize = 4 * 1024;
 const MAX_NAMES: usize = 2 * 1024;
 /// The most tools that one search gives.
 const MAX_FOUND: usize = 5;
-
-/// Where the answer to a call goes.
-pub type CallReply = oneshot::Sender<Result<McpReply, McpError>>;
-
-/// A call on its way to a server.
-#[derive(Debug)]
-pub struct ServerCall {
-    pub id: McpCallId,
-    pub server: String,
-    pub tool: String,
-    pub input: Map<String, Value>,
-    pub progress: UnboundedSender<String>,
-    pub reply: CallReply,
-}
 
 /// Calls the tools of servers, and looks them up.
 pub(super) struct McpTool {

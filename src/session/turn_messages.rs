@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::extensions::ExtensionScan;
 use super::job::JobMessage;
-use super::mcp_tool::ServerCall;
+use super::mcp_servers::ServerCall;
 use super::turn_update::TurnUpdate;
 use crate::agent::Steering;
 use crate::context::history::TurnRecord;

@@ -212,7 +212,7 @@ async fn a_server_of_the_project_is_asked_about_once_and_a_message_waits_for_tha
     client.submit("hello").await;
     client.next(|event| matches!(event, Event::Queued { .. }).then_some(())).await;
     assert!(servers.started.lock().unwrap().is_empty());
-    let decision = Decision::Answer { text: choices[0].clone() };
+    let decision = Decision::Choose { index: 0 };
     client.send(Op::Decide { ask, decision }).await;
     client.ending().await;
     client.close().await;
@@ -231,7 +231,7 @@ async fn a_server_that_the_user_declined_does_not_start() {
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
     let (ask, question) = client.next_question().await;
     let Question::Choice { choices, .. } = question else { panic!("{question:?}") };
-    let decision = Decision::Answer { text: choices[1].clone() };
+    let decision = Decision::Choose { index: 1 };
     client.send(Op::Decide { ask, decision }).await;
     client.send(Op::Mcp { action: McpAction::Show }).await;
     let page = client.page().await.join("\n");

@@ -16,6 +16,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::findings::{Findings, excerpt};
+use super::mcp_names;
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
 use super::{Contents, LargeFileState, PathKind, Workspace};
@@ -475,7 +476,7 @@ pub fn is_tool(name: &str) -> bool {
 pub fn remembered_tool(work: &StepAction) -> Option<&str> {
     match work {
         StepAction::Tool { name, .. } => {
-            (REMEMBERED.contains(&name.as_str()) || mcp::is_call(name)).then_some(name)
+            (REMEMBERED.contains(&name.as_str()) || mcp_names::is_call(name)).then_some(name)
         }
         StepAction::Exec { .. } | StepAction::Shell { .. } => None,
     }

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use super::mcp;
 use crate::findings::{Findings, excerpt};
+use crate::mcp_names;
 use crate::policy::{Policy, PolicyRule, ToolRestriction};
 use crate::shell;
 use crate::spec::{ArgPosition, JudgeContext};
@@ -84,7 +84,7 @@ impl ToolRestriction {
     /// A name that none of the tools has.
     pub fn unknown_tool(&self, known: &[&str]) -> Option<&str> {
         let names = self.tools.iter().map(|tool| parse_tool(tool).0);
-        names.filter(|name| !mcp::is_call(name)).find(|name| !known.contains(name))
+        names.filter(|name| !mcp_names::is_call(name)).find(|name| !known.contains(name))
     }
 
     /// Whether the skill names what does this.
