@@ -27,7 +27,7 @@ use avocet_tools::Toolbox;
 /// The most events of servers that wait for the session.
 const EVENT_CAPACITY: usize = 256;
 /// The first turn of a session without a screen waits so long for servers that start.
-const START_WAIT: Duration = Duration::from_secs(5);
+const START_WAIT: Duration = Duration::from_secs(30);
 /// Questions about servers do not belong to a turn, and have numbers that no turn reaches.
 const FIRST_ASK: u64 = 1 << 40;
 

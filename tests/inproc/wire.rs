@@ -41,7 +41,7 @@ variants! { event, EVENTS, Event:
 variants! { op, OPS, Op:
     Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Decide PreviewRisk Steer Retry Undo Redo Stop
     New Invoke RunScript SetBot RefreshExtensions SetModel Connect SetMode SetApprovalMode SetEffort SetLang Allow Deny Trust AddFolder
-    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure EditSettings ShowMemory AddNote Job Shutdown
+    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure EditSettings ShowMemory AddNote Job Mcp Shutdown
 }
 variants! { decision, DECISIONS, Decision:
     Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Answer Fill Reject
