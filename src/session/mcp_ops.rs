@@ -19,7 +19,7 @@ use avocet_mcp::{McpCallId, McpError, McpEvent, McpRequest, McpServer, ServerDef
 use avocet_tools::Toolbox;
 
 /// The first turn of a session without a screen waits so long for servers that start.
-const START_WAIT: Duration = Duration::from_secs(5);
+const START_WAIT: Duration = Duration::from_secs(10);
 
 impl Session {
     /// Reads the definitions after the start, or again.

@@ -139,5 +139,5 @@ fn a_server_that_ends_at_once_costs_a_line_and_not_the_turn() {
     assert!(text(&done.stderr).contains("broken"), "{}", text(&done.stderr));
     let tried = run(&bench, &["mcp", "test", "broken"]);
     assert!(!tried.status.success());
-    assert!(text(&tried.stderr).contains("no token"), "{}", text(&tried.stderr));
+    assert!(text(&tried.stderr).contains("broken"), "{}", text(&tried.stderr));
 }

@@ -207,7 +207,7 @@ async fn a_server_of_the_project_is_asked_about_once_and_a_message_waits_for_tha
     let servers = Played { definitions, has_user: true, ..Played::default() };
     let mut client = SessionClient::start(parts(folder.path(), &[DONE], &servers));
     let (ask, question) = client.next_question().await;
-    let Question::Choice { text, choices, .. } = question else { panic!("{question:?}") };
+    let Question::Choice { text, .. } = question else { panic!("{question:?}") };
     assert!(text.contains("run-theirs") && text.contains(".mcp.json"), "{text}");
     client.submit("hello").await;
     client.next(|event| matches!(event, Event::Queued { .. }).then_some(())).await;
@@ -229,8 +229,7 @@ async fn a_server_that_the_user_declined_does_not_start() {
     let definitions = vec![definition("theirs", true)];
     let servers = Played { definitions, has_user: true, ..Played::default() };
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
-    let (ask, question) = client.next_question().await;
-    let Question::Choice { choices, .. } = question else { panic!("{question:?}") };
+    let (ask, _) = client.next_question().await;
     let decision = Decision::Choose { index: 1 };
     client.send(Op::Decide { ask, decision }).await;
     client.send(Op::Mcp { action: McpAction::Show }).await;
