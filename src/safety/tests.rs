@@ -587,15 +587,3 @@ proptest! {
         prop_assert_eq!(Some(risk.tier), risk.reasons.iter().map(|r| r.tier).max());
     }
 }
-
-#[test]
-fn paths_are_relative_to_the_folder_given_to_git() {
-    let links = [("/w/src/log", "/h/.ssh")].into_iter().collect();
-    let world = Fake { links, settings: "" };
-    let (policy, place) = (Policy::default(), place());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    let tier = |args: &[&str]| assess(step("git", args), scene).assessment().risk.tier;
-    assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
-    assert_eq!(tier(&["diff", "log"]), Tier::L0);
-    assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
-}

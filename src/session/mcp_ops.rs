@@ -8,10 +8,11 @@ use futures_util::future::join_all;
 use tokio::time::timeout_at;
 
 use super::mcp_page;
+use super::mcp_schemas::offered_schemas;
 use super::mcp_servers::{
     McpServerState, PendingCall, ServerCall, ServerNews, ServerQuestion, SessionServer, folders_of,
 };
-use super::mcp_tool::{McpTool, offered_schemas};
+use super::mcp_tool::McpTool;
 use super::state::Session;
 use avocet_core::i18n::{Localize, mcp_pages as phrases};
 use avocet_core::protocol::{Event, McpAction, Notice, Page, Provider};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::mcp_tool::server_section;
+use super::mcp_schemas::server_section;
 
 use crate::context::system::{self, SystemFacts, WorkspaceFacts};
 use avocet_core::i18n::Lang;

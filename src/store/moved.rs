@@ -33,7 +33,7 @@ impl Database {
     /// name; `None` if nothing is readable.
     ///
     /// # Errors
-    /// When there is no room for it.
+    /// When the disk is full, or cannot be written.
     pub fn put_aside(&self) -> Result<Option<PathBuf>, StoreError> {
         let Some(file) = &self.file else { return Ok(None) };
         let aside = with_suffix(file, &format!(".replaced-{:016x}", fastrand::u64(..)));

@@ -2,7 +2,7 @@
 //! what is wrong with a definition.
 
 words! { "mcp":
-    UNREACHABLE: "It cannot be reached: {why}.", "无法连接：{why}。";
+    UNREACHABLE: "It cannot be reached: {why}", "无法连接：{why}";
     BAD_ADDRESS: "its address does not begin with http:// or https://", "其地址不以 http:// 或 https:// 开头";
     BAD_HEADER: "one of its headers is not valid", "它的某个标头无效";
     BAD_ENDPOINT: "it names an address of another server for messages", "它给出的消息地址属于另一台服务器";

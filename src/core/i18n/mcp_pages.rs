@@ -3,7 +3,7 @@
 words! { "mcp_pages":
     TITLE: "MCP servers", "MCP 服务器";
     NONE: "No MCP server is configured. `avocet mcp add NAME -- COMMAND` adds one; `.mcp.json` and the settings of other agents are read as well.", "没有配置 MCP 服务器。可用 `avocet mcp add 名称 -- 命令` 添加；也会读取 `.mcp.json` 和其他智能体的设置。";
-    RUNNING: "{count} tools; {title}, revision {revision}", "{count} 个工具；{title}，协议版本 {revision}";
+    RUNNING: "runs: {title}, revision {revision}, tools: {count}", "{count} 个工具；{title}，协议版本 {revision}";
     STARTING: "starting", "正在启动";
     OFF: "switched off", "已关闭";
     STARTS_WITH_SESSION: "starts with a session", "随会话启动";

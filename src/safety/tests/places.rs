@@ -264,3 +264,15 @@ fn a_link_that_changes_while_it_is_judged_leads_to_one_place() {
         assert_eq!(judged.risk.tier, if leads_out { Tier::L1 } else { Tier::L0 }, "{passed_on}");
     }
 }
+
+#[test]
+fn paths_are_relative_to_the_folder_given_to_git() {
+    let links = [("/w/src/log", "/h/.ssh")].into_iter().collect();
+    let world = Fake { links, settings: "" };
+    let (policy, place) = (Policy::default(), place());
+    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
+    let tier = |args: &[&str]| assess(step("git", args), scene).assessment().risk.tier;
+    assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
+    assert_eq!(tier(&["diff", "log"]), Tier::L0);
+    assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
+}

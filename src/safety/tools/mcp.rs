@@ -7,7 +7,7 @@ use crate::spec::JudgeContext;
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::{Effect, Tier};
 
-/// Judges a call. False: there is no such tool.
+/// Judges a call. False: the server has no such tool.
 pub fn judge(name: &str, ground: &JudgeContext<'_>, findings: &mut Findings) -> bool {
     if name == FIND {
         findings.add(FIND, Tier::L0, words::MCP_FINDS, None, &[Effect::Read]);
