@@ -133,7 +133,7 @@ fn a_part_of_the_home_that_may_not_be_read_is_named_and_stays_as_it_is() {
 const LIMITS: &[(&str, &[u32])] = &[
     ("-n", &[5, 6, 7, 9, 12, 16, 24, 31, 40]),
     ("-u", &[2, 3, 4, 5, 6, 8, 10, 12]),
-    ("-v", &[120_000, 200_000, 300_000]),
+    ("-v", &[160_000, 200_000, 300_000]),
 ];
 
 #[test]
@@ -168,7 +168,7 @@ fn every_resource_limit_gives_one_sentence_and_no_crash() {
 
 #[test]
 fn a_screen_without_enough_resources_says_so_and_restores_the_terminal() {
-    for limit in ["-n 16", "-n 24", "-v 100000"] {
+    for limit in ["-n 16", "-n 24", "-v 160000"] {
         let bench = bench();
         let model = bench.script(&[DONE.to_owned()]);
         let line = format!("ulimit -c 0; ulimit {limit}; exec \"$0\" --model {model}");
