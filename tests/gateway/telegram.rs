@@ -369,7 +369,7 @@ fn a_file_and_an_image_of_the_folder_are_sent_to_the_chat() {
     gateway.service.write(ANN, "/file none.txt");
     gateway.service.wait_for(ANN, "none.txt");
     // What is outside of the folder is asked about, as in the terminal.
-    gateway.service.write(ANN, "/file /etc/hostname");
+    gateway.service.write(ANN, "/file /etc/passwd");
     gateway.service.wait_for_question(ANN);
     assert_eq!(gateway.model.requests().len(), 0);
 }
