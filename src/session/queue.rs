@@ -1,6 +1,7 @@
 //! Starts turns: with a message, with a prompt that must be expanded first, or with a queued
 //! message. The loop is in `run`.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
 use super::turn_scope::{InstructionsCheck, StepJudge, TurnScope};
 use super::user_input::{QueuedInput, UserInput};
 use super::{script_tool, shell_turn};
+use crate::agent::Steering;
 use crate::agent::turn::TurnStart;
 use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
@@ -125,6 +127,30 @@ impl Session {
     pub(super) async fn send_queue(&mut self) {
         let messages = self.queue.iter().map(QueuedInput::shown).collect();
         self.outbox.send(Event::Queued { messages }).await;
+    }
+
+    /// Messages that the turn does not read before it ends are sent after it.
+    pub(super) async fn steer(&mut self, text: String) {
+        match &mut self.running {
+            Some(running) => {
+                let steering = Steering { submit: self.pending_submit.take(), text };
+                running.unread_steering.push_back(steering.clone());
+                let _ = running.steering.send(steering);
+            }
+            None => self.submit(UserInput::Text(text)).await,
+        }
+    }
+
+    /// Messages that the turn did not read are sent next.
+    pub(super) async fn requeue_unread(&mut self, unread: VecDeque<Steering>) {
+        if unread.is_empty() {
+            return;
+        }
+        for Steering { submit, text } in unread.into_iter().rev() {
+            let id = submit.unwrap_or_else(|| self.own_ids.next_id());
+            self.queue.push_front(QueuedInput { id, input: UserInput::Text(text) });
+        }
+        self.send_queue().await;
     }
 
     /// Both checks and saving the message run at the same time; the turn waits for the instructions

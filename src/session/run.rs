@@ -1,6 +1,5 @@
 //! The loop of a session: dispatches each op, each note of the turn, and the turn's end.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -12,9 +11,8 @@ use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::user_input::{QueuedInput, UserInput};
+use super::user_input::UserInput;
 use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
-use crate::agent::Steering;
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as words};
@@ -319,18 +317,6 @@ impl Session {
 
     // Turns
 
-    /// Messages that the turn does not read before it ends are sent after it.
-    async fn steer(&mut self, text: String) {
-        match &mut self.running {
-            Some(running) => {
-                let steering = Steering { submit: self.pending_submit.take(), text };
-                running.unread_steering.push_back(steering.clone());
-                let _ = running.steering.send(steering);
-            }
-            None => self.submit(UserInput::Text(text)).await,
-        }
-    }
-
     async fn finish_turn(&mut self, ended: Result<FinishedTurn, String>) {
         let Some(running) = self.running.take() else { return };
         let failed = match ended {
@@ -359,18 +345,6 @@ impl Session {
         if !failed && self.open_question().is_none() {
             self.start_next_queued().await;
         }
-    }
-
-    /// Messages that the turn did not read are sent next.
-    async fn requeue_unread(&mut self, unread: VecDeque<Steering>) {
-        if unread.is_empty() {
-            return;
-        }
-        for Steering { submit, text } in unread.into_iter().rev() {
-            let id = submit.unwrap_or_else(|| self.own_ids.next_id());
-            self.queue.push_front(QueuedInput { id, input: UserInput::Text(text) });
-        }
-        self.send_queue().await;
     }
 
     /// Saves the entries of a turn, and which model it asked; true if it failed.
