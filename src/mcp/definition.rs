@@ -93,11 +93,17 @@ impl ServerDefinition {
         short_hash(&json!([self.name, transport]).to_string(), 64)
     }
 
-    /// The command line in full, or the address. Values of variables and headers are not shown.
+    /// The command line in full with the folder that it names, or the address. Values of variables
+    /// and headers are not shown.
     pub fn summary(&self) -> String {
         match &self.transport {
             ServerTransport::Stdio(server) => {
-                command_line(std::iter::once(&server.command).chain(&server.args))
+                let line = command_line(std::iter::once(&server.command).chain(&server.args));
+                let folder = server.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
+                match folder {
+                    Some(folder) => format!("cd {} && {line}", command_line([&folder])),
+                    None => line,
+                }
             }
             ServerTransport::Http(server) | ServerTransport::Sse(server) => {
                 avocet_core::text::visible(&server.url)
@@ -248,6 +254,17 @@ mod tests {
         let shown = definition.summary();
         assert!(shown.starts_with("'np x' -y $'a") && !shown.contains('\u{202e}'), "{shown}");
         assert_eq!(definition.variable_names(), ["KEY", "TOKEN", "AWS_KEY", "OTHER"]);
+    }
+
+    #[test]
+    fn the_folder_that_a_definition_names_is_shown_and_belongs_to_it() {
+        let plain = definition("a", &[], &[]);
+        let mut elsewhere = plain.clone();
+        if let ServerTransport::Stdio(server) = &mut elsewhere.transport {
+            server.cwd = Some("/home/ada/other code".into());
+        }
+        assert_eq!(elsewhere.summary(), "cd '/home/ada/other code' && a");
+        assert_ne!(elsewhere.hash(), plain.hash());
     }
 
     #[test]
