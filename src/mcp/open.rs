@@ -67,16 +67,19 @@ async fn open_stdio(
     }
 }
 
-/// The error of a process that ended, with its last line.
+/// The error of a process that ended, with its last line. A pipe that takes no more is its end too.
 pub(crate) async fn explain(error: McpError, process: Option<Process>) -> McpError {
     let Some(process) = process else { return error };
     let is_flooded = process.flooded.load(Ordering::Relaxed);
     let last_line = process.end().await;
     match error {
-        McpError::Ended { .. } | McpError::NotRunning if is_flooded => {
-            McpError::Flooded { limit: MAX_FLOOD }
+        McpError::Ended { .. } | McpError::NotRunning | McpError::Unreachable { .. } => {
+            if is_flooded {
+                McpError::Flooded { limit: MAX_FLOOD }
+            } else {
+                McpError::Ended { last_line }
+            }
         }
-        McpError::Ended { .. } | McpError::NotRunning => McpError::Ended { last_line },
         error => error,
     }
 }

@@ -136,8 +136,8 @@ fn a_server_that_ends_at_once_costs_a_line_and_not_the_turn() {
     let done = ask(&bench, &server, &["-p", "hello"]);
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert_eq!(text(&done.stdout).trim(), "Hello.");
-    assert!(text(&done.stderr).contains("broken"), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("no token"), "{}", text(&done.stderr));
     let tried = run(&bench, &["mcp", "test", "broken"]);
     assert!(!tried.status.success());
-    assert!(text(&tried.stderr).contains("broken"), "{}", text(&tried.stderr));
+    assert!(text(&tried.stderr).contains("no token"), "{}", text(&tried.stderr));
 }
