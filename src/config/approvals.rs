@@ -100,7 +100,8 @@ impl Approvals {
         let folder = folder.to_string_lossy().into_owned();
         let file = store.join(format!("{}.json", file_name(&folder)));
         let servers = BTreeMap::new();
-        let (allowed, denied) = (vec![], vec![]);
+        let allowed = vec![];
+        let denied = vec![];
         let empty = ApprovalsFile { version: VERSION, folder, allowed, denied, servers };
         let mut approvals = Approvals { file, contents: empty };
         let said = match approvals.read() {

@@ -60,7 +60,8 @@ impl ToolCatalog {
     /// Names the tools of these servers. A tool that a server lists twice is offered once.
     pub fn new<'a>(servers: impl IntoIterator<Item = (&'a str, &'a [ServerTool])>) -> ToolCatalog {
         let mut catalog = ToolCatalog::default();
-        let (mut server_parts, mut names) = (BTreeSet::new(), BTreeSet::new());
+        let mut server_parts = BTreeSet::new();
+        let mut names = BTreeSet::new();
         for (server, tools) in servers {
             let part = unique(&server_part(server), server, MAX_SERVER_PART, &mut server_parts);
             let Some(part) = part else { continue };

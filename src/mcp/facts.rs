@@ -66,7 +66,8 @@ async fn list(
     method: &'static str,
     key: &'static str,
 ) -> Result<Vec<Value>, McpError> {
-    let (mut items, mut params) = (Vec::new(), Map::new());
+    let mut items = Vec::new();
+    let mut params = Map::new();
     for _ in 0..MAX_PAGES {
         let mut page = caller.ask(method, params.clone()).await?;
         if let Some(Value::Array(listed)) = page.get_mut(key).map(Value::take) {

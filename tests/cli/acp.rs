@@ -428,7 +428,7 @@ fn what_is_no_message_of_the_protocol_gets_one_clear_error_each() {
     assert_eq!(client.refusal("session/new", missing)["code"], -32602);
     let unknown = json!({ "sessionId": "zzzz", "cwd": bench.work(), "mcpServers": [] });
     assert_eq!(client.refusal("session/load", unknown)["code"], -32602);
-    // Unknown notifications, and answers that nobody waits for, are let pass.
+    // Unknown notifications, and answers that no request waits for, are ignored.
     client.notify("no/such", json!(null));
     client.notify("session/cancel", json!({ "sessionId": session }));
     client.send(&json!({ "jsonrpc": "2.0", "id": format!("{session}/9"), "result": {} }));

@@ -177,7 +177,8 @@ async fn a_list_that_changes_in_a_call_is_read_again_and_the_call_goes_on() {
     });
     client.started().await;
     client.call(1);
-    let (mut changed, mut answered) = (None, None);
+    let mut changed = None;
+    let mut answered = None;
     while changed.is_none() || answered.is_none() {
         match client.next().await {
             McpEvent::Changed(facts) => changed = Some(facts),
