@@ -18,7 +18,7 @@ use avocet_config::key_store::KeyStore;
 
 use super::clean;
 use super::definition::{RemoteServer, ServerDefinition, ServerTransport};
-use super::http::{client, url};
+use super::http::{check_encrypted, client, url};
 use super::message::McpError;
 
 /// How long the user may take in the browser.
@@ -49,6 +49,7 @@ pub async fn begin_login(
         ServerTransport::Stdio(_) => RemoteServer::default(),
     };
     let url = url(&server)?;
+    check_encrypted(&url)?;
     let mut manager =
         manager(url.clone(), client(&url)?, keys).await.map_err(|error| failed(&error))?;
     let metadata = manager.resolve_metadata().await.map_err(|error| failed(&error))?;
@@ -120,16 +121,22 @@ async fn request_target(stream: &mut TcpStream) -> std::io::Result<Option<String
 }
 
 /// What adds the saved tokens of a server to requests, and renews them; `None` if none are saved.
+///
+/// # Errors
+/// They would be sent unencrypted.
 pub(crate) async fn saved(
     url: Url,
     client: Client,
     keys: Arc<KeyStore>,
-) -> Option<AuthorizationManager> {
+) -> Result<Option<AuthorizationManager>, McpError> {
     // Without a token no server is asked how to log in.
-    keys.place(&key_name(&url))?;
-    let mut manager = manager(url, client, keys).await.ok()?;
-    let is_ready = manager.initialize_from_store().await.ok()?;
-    is_ready.then_some(manager)
+    if keys.place(&key_name(&url)).is_none() {
+        return Ok(None);
+    }
+    check_encrypted(&url)?;
+    let Ok(mut manager) = manager(url, client, keys).await else { return Ok(None) };
+    let is_ready = manager.initialize_from_store().await.unwrap_or(false);
+    Ok(is_ready.then_some(manager))
 }
 
 async fn manager(

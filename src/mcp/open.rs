@@ -16,7 +16,7 @@ use super::http::{client, headers, url};
 use super::launch::ServerLaunch;
 use super::message::{McpError, McpEvent, McpServerFacts};
 use super::pipe::{LimitedReader, MAX_FLOOD, MAX_MESSAGE, Process};
-use super::sse::SseTransport;
+use super::sse::{SseSender, SseTransport};
 use super::{facts, login};
 
 /// A server that answers.
@@ -119,7 +119,7 @@ async fn open_http(
         .custom_headers(headers(&server)?)
         .max_sse_event_size(MAX_MESSAGE)
         .max_json_response_size(MAX_MESSAGE);
-    let connection = match login::saved(url, client.clone(), launch.keys.clone()).await {
+    let connection = match login::saved(url, client.clone(), launch.keys.clone()).await? {
         Some(manager) => {
             let client = AuthClient::new(client, manager);
             let transport = StreamableHttpClientTransport::with_client(client, config);
@@ -140,6 +140,9 @@ async fn open_sse(
 ) -> Result<Opened, McpError> {
     let url = url(&server)?;
     let headers = headers(&server)?.into_iter().collect();
-    let transport = SseTransport::connect(client(&url)?, url, headers).await?;
+    let client = client(&url)?;
+    let tokens = login::saved(url.clone(), client.clone(), launch.keys.clone()).await?;
+    let sender = SseSender { client, headers, tokens: tokens.map(Arc::new) };
+    let transport = SseTransport::connect(sender, url).await?;
     with_facts(launch, ServerConnection::open(transport, folders).await?).await
 }

@@ -3,13 +3,15 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use rmcp::transport::auth::{AuthError, AuthorizationManager};
 
 use avocet_core::i18n::mcp as phrases;
 use avocet_model::sse::{SseError, SseEvent, events};
@@ -20,21 +22,37 @@ use super::pipe::MAX_MESSAGE;
 
 type Events = Pin<Box<dyn Stream<Item = Result<SseEvent, SseError<reqwest::Error>>> + Send>>;
 
+/// What requests are sent with.
+#[derive(Clone)]
+pub(crate) struct SseSender {
+    pub client: Client,
+    pub headers: HeaderMap,
+    /// Those of a login.
+    pub tokens: Option<Arc<AuthorizationManager>>,
+}
+
+impl SseSender {
+    /// A request with its headers, and with a token that is still good.
+    async fn prepare(&self, request: RequestBuilder) -> Result<RequestBuilder, AuthError> {
+        let request = request.headers(self.headers.clone());
+        match &self.tokens {
+            Some(tokens) => tokens.prepare_request(request).await,
+            None => Ok(request),
+        }
+    }
+}
+
 pub(crate) struct SseTransport {
-    client: Client,
+    sender: SseSender,
     endpoint: Url,
-    headers: HeaderMap,
     events: Option<Events>,
 }
 
 impl SseTransport {
     /// Opens the stream, and waits for the address that the server names in it.
-    pub async fn connect(
-        client: Client,
-        url: Url,
-        headers: HeaderMap,
-    ) -> Result<SseTransport, McpError> {
-        let request = client.get(url.clone()).headers(headers.clone());
+    pub async fn connect(sender: SseSender, url: Url) -> Result<SseTransport, McpError> {
+        let request = sender.prepare(sender.client.get(url.clone())).await;
+        let request = request.map_err(|_| McpError::LoginNeeded)?;
         let unreachable = |why: &str| McpError::Unreachable { why: reason(why) };
         let response = request.header(ACCEPT, "text/event-stream").send().await;
         let response = response.map_err(|error| unreachable(&error.without_url().to_string()))?;
@@ -51,7 +69,7 @@ impl SseTransport {
                 let endpoint = endpoint.filter(|endpoint| endpoint.origin() == url.origin());
                 let bad = || McpError::Unreachable { why: phrases::BAD_ENDPOINT.into() };
                 let endpoint = endpoint.ok_or_else(bad)?;
-                return Ok(SseTransport { client, endpoint, headers, events: Some(events) });
+                return Ok(SseTransport { sender, endpoint, events: Some(events) });
             }
         }
         Err(McpError::Ended { last_line: String::new() })
@@ -65,10 +83,12 @@ impl Transport<RoleClient> for SseTransport {
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let request = self.client.post(self.endpoint.clone()).headers(self.headers.clone());
+        let sender = self.sender.clone();
+        let endpoint = self.endpoint.clone();
         let body = serde_json::to_string(&message).map_err(io::Error::other);
         async move {
-            let request = request.header(CONTENT_TYPE, "application/json").body(body?);
+            let request = sender.client.post(endpoint).header(CONTENT_TYPE, "application/json");
+            let request = sender.prepare(request.body(body?)).await.map_err(io::Error::other)?;
             let response = request.send().await.map_err(io::Error::other)?;
             response.error_for_status().map(drop).map_err(io::Error::other)
         }

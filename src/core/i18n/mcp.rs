@@ -5,6 +5,7 @@ words! { "mcp":
     UNREACHABLE: "It cannot be reached: {why}", "无法连接：{why}";
     BAD_ADDRESS: "its address does not begin with http:// or https://", "其地址不以 http:// 或 https:// 开头";
     BAD_HEADER: "one of its headers is not valid", "它的某个标头无效";
+    PLAIN_HTTP: "its `Authorization` would go to {host} unencrypted; use https://", "它的 `Authorization` 会以明文发送到 {host}；请使用 https://";
     BAD_ENDPOINT: "it names an address of another server for messages", "它给出的消息地址属于另一台服务器";
     MISSING_VARIABLE: "Its definition needs the variable `{name}`, which is not set.", "其定义需要变量 `{name}`，但它没有设置。";
     ENDED: "It ended.", "它已结束。";
@@ -26,6 +27,10 @@ words! { "mcp":
     TOO_LARGE: "the file is larger than {limit}", "文件大于 {limit}";
     BAD_NAME: "a name has 1 to {limit} visible characters", "名称应为 1 到 {limit} 个可见字符";
     SHADOWED: "{file} defines another server of that name", "{file} 定义了另一个同名的服务器";
+    REPEATED: "{file} defines the same server", "{file} 定义了同一个服务器";
+    UNTRUSTED_FILE: "this folder is not trusted", "此目录不受信任";
+    USED: "`{server}`: {state}", "`{server}`：{state}";
+    NO_SERVERS: "defines no MCP server", "没有定义 MCP 服务器";
     NO_COMMAND: "it has neither a `command` nor a `url`", "它既没有 `command` 也没有 `url`";
     WRONG_TYPE: "`{key}` has a value of the wrong type", "`{key}` 的值类型不对";
     UNKNOWN_TRANSPORT: "its type `{type}` is not known; use `stdio`, `http` or `sse`", "类型 `{type}` 未知；请使用 `stdio`、`http` 或 `sse`";

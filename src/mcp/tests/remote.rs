@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use axum::extract::{Query, State};
+use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -155,9 +156,16 @@ fn guarded(address: &str) -> Router {
         let back = format!("{}?code=c&state={}", asked["redirect_uri"], asked["state"]);
         (StatusCode::FOUND, [("location", back)])
     };
+    // The first token is over before it is used.
     let token = async |body: String| {
-        assert!(body.contains("code=c") && body.contains("code_verifier="), "{body}");
-        let token = json!({"access_token": "good", "token_type": "bearer", "expires_in": 3600,
+        let is_renewed = body.contains("grant_type=refresh_token");
+        if is_renewed {
+            assert!(body.contains("refresh_token=again"), "{body}");
+        } else {
+            assert!(body.contains("code=c") && body.contains("code_verifier="), "{body}");
+        }
+        let (token, seconds) = if is_renewed { ("good", 3600) } else { ("over", 0) };
+        let token = json!({"access_token": token, "token_type": "bearer", "expires_in": seconds,
             "refresh_token": "again"});
         Json(token)
     };
@@ -172,12 +180,30 @@ fn guarded(address: &str) -> Router {
         .route("/token", post(token))
 }
 
-#[tokio::test]
-async fn a_login_saves_a_token_that_the_next_start_uses() {
+/// Logs in at a server in the way of a user with a browser.
+async fn log_in(transport: ServerTransport, keys: KeyStore) {
+    let login = begin_login(definition(transport), Arc::new(keys)).await.unwrap();
+    let asked = login.url().to_owned();
+    let browser = tokio::spawn(async move {
+        let back = reqwest::get(asked).await.unwrap();
+        back.text().await.unwrap()
+    });
+    login.finish().await.unwrap();
+    assert_eq!(browser.await.unwrap(), "Avocet: OK");
+}
+
+/// Listens on a port of this machine before the application knows its address.
+async fn serve_at(app: impl FnOnce(&str) -> Router) -> String {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let app = guarded(&address);
+    let app = app(&address);
     tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
+#[tokio::test]
+async fn a_login_saves_tokens_that_the_next_start_renews_and_uses() {
+    let address = serve_at(guarded).await;
     let url = format!("{address}/mcp");
     let folder = tempfile::tempdir().unwrap();
     let keys = || KeyStore::new(folder.path().join("keys.toml"), None);
@@ -187,19 +213,53 @@ async fn a_login_saves_a_token_that_the_next_start_uses() {
     assert_eq!(client.next().await, McpEvent::Failed { error, retry_after: None });
 
     let server = RemoteServer { url: url.clone(), ..RemoteServer::default() };
-    let definition = definition(ServerTransport::Http(server));
-    let login = begin_login(definition, Arc::new(keys())).await.unwrap();
-    let asked = login.url().to_owned();
-    let browser = tokio::spawn(async move {
-        let back = reqwest::get(asked).await.unwrap();
-        back.text().await.unwrap()
-    });
-    login.finish().await.unwrap();
-    assert_eq!(browser.await.unwrap(), "Avocet: OK");
-
+    log_in(ServerTransport::Http(server), keys()).await;
     let mut client = connect(url, keys());
     assert_eq!(client.started().await.title, "remote 1");
     client.server.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_of_the_older_transport_gets_the_token_with_each_request() {
+    let guard = async |headers: HeaderMap, request: Request, next: Next| {
+        let is_open = ["/sse", "/messages"].iter().all(|path| *path != request.uri().path());
+        let is_good = headers.get("authorization").is_some_and(|token| token == "Bearer good");
+        if is_open || is_good {
+            return next.run(request).await;
+        }
+        StatusCode::UNAUTHORIZED.into_response()
+    };
+    let app = |address: &str| guarded(address).merge(older()).layer(from_fn(guard));
+    let address = serve_at(app).await;
+    let folder = tempfile::tempdir().unwrap();
+    let keys = || KeyStore::new(folder.path().join("keys.toml"), None);
+    let server = RemoteServer { url: format!("{address}/sse"), ..RemoteServer::default() };
+    let transport = ServerTransport::Sse(server);
+    log_in(transport.clone(), keys()).await;
+    let mut client = start_with(definition(transport), keys(), Arc::new(|_| async {}.boxed()));
+    assert_eq!(client.started().await.title, "remote 1");
+    client.call(1);
+    assert_eq!(client.answered().await, (1, Ok("over HTTP".to_owned())));
+    client.server.stop().await;
+}
+
+#[tokio::test]
+async fn what_proves_the_user_is_not_sent_to_another_machine_unencrypted() {
+    let headers = [("authorization".to_owned(), "Bearer x".to_owned())].into();
+    let server = RemoteServer { url: "http://192.0.2.1/mcp".to_owned(), headers };
+    for transport in [ServerTransport::Http(server.clone()), ServerTransport::Sse(server)] {
+        let definition = definition(transport.clone());
+        let play: Play = Arc::new(|_| async {}.boxed());
+        let mut client = start_with(definition.clone(), no_keys(), play);
+        let McpEvent::Failed { error: McpError::Unreachable { why }, .. } = client.next().await
+        else {
+            panic!()
+        };
+        let told = avocet_core::i18n::mcp::PLAIN_HTTP.with("host", "192.0.2.1");
+        assert_eq!(why, told);
+        let error = begin_login(definition, Arc::new(no_keys())).await.err().unwrap();
+        assert_eq!(error, McpError::Unreachable { why: told });
+    }
 }
 
 #[tokio::test]
