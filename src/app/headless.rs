@@ -19,7 +19,7 @@ use avocet_core::i18n::{
     Localize, LocalizedText, cli as words, library as w, model as model_words,
 };
 use avocet_core::prompt::input::{self as line, Intent};
-use avocet_core::protocol::{Notice, Op, Prompt, PromptPart};
+use avocet_core::protocol::{Notice, Op, Prompt, PromptPart, ServerPromptCall};
 use avocet_core::signals;
 use avocet_present::commands;
 use avocet_session::persistence::ResumeTarget;
@@ -222,7 +222,12 @@ fn extension_prompt(
         &startup.search_path(),
         &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
     );
-    let mut prompt = expand::by_name(&library, name, args).map_err(wrong)?;
+    let prompt = match expand::by_name(&library, name, args) {
+        // The server of that name is asked when the turn begins.
+        Err(_) if ServerPromptCall::is_name(name) => Ok(Prompt::of_server(name, args)),
+        found => found,
+    };
+    let mut prompt = prompt.map_err(wrong)?;
     if !piped {
         return Ok(Box::new(prompt));
     }

@@ -8,13 +8,13 @@ use super::hash::short_hash;
 use super::message::ServerTool;
 
 /// The most characters that providers take in the name of a tool.
-const MAX_NAME: usize = 64;
+pub(crate) const MAX_NAME: usize = 64;
 /// Of these, the server's part.
-const MAX_SERVER_PART: usize = 24;
+pub(crate) const MAX_SERVER_PART: usize = 24;
 const HASH_LENGTH: usize = 6;
 
-const PREFIX: &str = "mcp__";
-const SEPARATOR: &str = "__";
+pub(crate) const PREFIX: &str = "mcp__";
+pub(crate) const SEPARATOR: &str = "__";
 
 /// The tools of all servers that run, in the order that they were given in.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,20 +108,20 @@ impl ToolCatalog {
 }
 
 /// Letters, digits, `_` and `-`; everything else becomes `_`.
-fn normalised(name: &str) -> String {
+pub(crate) fn normalised(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     name.chars().map(|c| if allowed(c) { c } else { '_' }).collect()
 }
 
 /// The same without `_` at its ends and without two in a row, so that what follows it is found.
-fn server_part(server: &str) -> String {
+pub(crate) fn server_part(server: &str) -> String {
     let name = normalised(server);
     let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
     if words.is_empty() { "server".to_owned() } else { words.join("_") }
 }
 
 /// The name, if it is short enough and not taken; else its start with a hash of the original.
-fn unique(
+pub(crate) fn unique(
     name: &str,
     original: &str,
     limit: usize,

@@ -17,11 +17,13 @@ mod definition;
 mod definition_files;
 mod entry;
 mod facts;
+mod file_report;
 mod hash;
 mod http;
 mod launch;
 mod login;
 mod message;
+mod offers;
 mod open;
 mod pipe;
 mod question;
@@ -38,12 +40,14 @@ pub use definition::{
 pub use definition_files::{
     DefinitionDiagnostic, DefinitionFolders, ServerDefinitions, read_definitions,
 };
+pub use file_report::file_rows;
 pub use launch::{ServerLaunch, ServerPipes, ServerStarter};
 pub use login::{McpLogin, begin_login};
 pub use message::{
     McpCallId, McpContent, McpError, McpEvent, McpQuestion, McpQuestionId, McpReply, McpRequest,
     McpServerFacts, PromptArgument, ServerPrompt, ServerResource, ServerTool,
 };
+pub use offers::{OfferedPrompt, OfferedResource, ServerOffers};
 pub use server::{McpServer, start_server};
 
 #[cfg(test)]

@@ -52,6 +52,17 @@ impl AttachmentRead {
             return Ok(());
         }
         let Some(mention) = resolve_mention(scope, mention) else {
+            if let Some(read) = scope.read_resource(mention).await? {
+                match read {
+                    Ok(attachments) => {
+                        for attachment in attachments {
+                            self.add(scope, attachment).await;
+                        }
+                    }
+                    Err(why) => warn(scope, why).await,
+                }
+                return Ok(());
+            }
             // `@someone` is not a file, and needs no report.
             if mention.path.contains(['/', '.']) || mention.lines.is_some() {
                 warn(scope, words::ATTACH_MISSING.with("name", mention.as_typed())).await;
@@ -59,18 +70,21 @@ impl AttachmentRead {
             return Ok(());
         };
         match read_mention(scope, &mention).await? {
-            Ok(mut attachment) => {
-                if let Some(image) = attachment.image.take()
-                    && !self.add_image(scope, image).await
-                {
-                    return Ok(());
-                }
-                self.attached.push(attachment.attached.clone());
-                self.blocks.push(attachment);
-            }
+            Ok(attachment) => self.add(scope, attachment).await,
             Err(why) => warn(scope, why).await,
         }
         Ok(())
+    }
+
+    /// Appends what was read, unless it is one image too many.
+    pub async fn add(&mut self, scope: &mut TurnScope, mut attachment: Attachment) {
+        if let Some(image) = attachment.image.take()
+            && !self.add_image(scope, image).await
+        {
+            return;
+        }
+        self.attached.push(attachment.attached.clone());
+        self.blocks.push(attachment);
     }
 
     /// Sends an image that was pasted with the message.

@@ -9,8 +9,13 @@ use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::user_input::UserInput;
 use avocet_config::extensions::expand;
-use avocet_core::i18n::{Localize, LocalizedText, library, session as words};
-use avocet_core::protocol::{Event, Extension, ExtensionState, Extensions, Mention, Notice};
+use avocet_core::i18n::{Localize, LocalizedText, library, mcp_pages, session as words};
+use avocet_core::protocol::{
+    CommandArgument, CommandTraits, Event, Extension, ExtensionKind, ExtensionState, Extensions,
+    Mention, Notice, Prompt, ServerPromptCall,
+};
+use avocet_core::text;
+use avocet_mcp::{OfferedPrompt, PromptArgument};
 
 /// How long a session leaves the machine to the first frame and the first keys before it reads the
 /// extensions, unless they are needed sooner.
@@ -46,6 +51,34 @@ fn broken_notice(extensions: &Extensions, before: &Extensions) -> Option<Notice>
         1 => notice,
         n => notice.with_hint(words::BROKEN_MORE.with("n", n - 1)),
     })
+}
+
+/// A prompt of a server as a command.
+fn server_prompt(offered: &OfferedPrompt) -> Extension {
+    let given = &offered.prompt.arguments;
+    let hint = |argument: &PromptArgument| {
+        let name = &argument.name;
+        if argument.is_required { format!("<{name}>") } else { format!("[{name}]") }
+    };
+    let argument = |argument: &PromptArgument| CommandArgument {
+        name: argument.name.clone(),
+        about: text::one_line(&argument.description),
+        is_required: argument.is_required,
+        choices: Vec::new(),
+    };
+    Extension {
+        kind: ExtensionKind::Prompt,
+        name: offered.name.clone(),
+        about: text::one_line(&offered.prompt.description),
+        hint: given.iter().map(hint).collect::<Vec<_>>().join(" "),
+        from: mcp_pages::OF_SERVER.with("name", offered.server.as_str()),
+        state: ExtensionState::Usable,
+        traits: CommandTraits {
+            aliases: vec![offered.alias.clone()],
+            arguments: given.iter().map(argument).collect(),
+            ..CommandTraits::default()
+        },
+    }
 }
 
 impl Session {
@@ -112,13 +145,9 @@ impl Session {
         }
         let before = kept.library.extensions();
         let ExtensionScan { library, scripts } = looked;
-        let catalogue = Box::new(Extensions {
-            scripts: scripts.names.clone(),
-            script_details: scripts.details.clone(),
-            ..library.extensions()
-        });
         let more = (scripts.more != kept.scripts.more).then_some(scripts.more);
         (kept.library, kept.scripts) = (library, scripts);
+        let catalogue = Box::new(self.all_extensions());
         let tools = self.toolbox().tool_infos();
         if tools != self.info.tools {
             self.info.tools = tools;
@@ -135,6 +164,28 @@ impl Session {
         }
         if let Some(more) = more.filter(|more| *more > 0) {
             self.notify(Notice::info(words::MORE_SCRIPTS.with("n", more))).await;
+        }
+    }
+
+    /// What users can type: the extensions, and the prompts and resources of MCP servers.
+    fn all_extensions(&self) -> Extensions {
+        let kept = &self.responder.extensions;
+        let offers = &self.servers.offers;
+        let mut all = Extensions {
+            scripts: kept.scripts.names.clone(),
+            script_details: kept.scripts.details.clone(),
+            resources: offers.resources().iter().map(|offered| offered.name.clone()).collect(),
+            ..kept.library.extensions()
+        };
+        all.entries.extend(offers.prompts().iter().map(server_prompt));
+        all
+    }
+
+    /// What servers offer has changed. Before the first read of the extensions it goes with that.
+    pub(super) async fn publish_extensions(&mut self) {
+        if self.responder.extensions.scan_number > 0 {
+            let all = Box::new(self.all_extensions());
+            self.outbox.send(Event::Catalogue(all)).await;
         }
     }
 
@@ -177,8 +228,19 @@ impl Session {
                 prompt.attach(mentions);
                 self.submit(UserInput::Prompt(Box::new(prompt))).await;
             }
+            Err(_) if self.may_be_server_prompt(name) => {
+                let mut prompt = Prompt::of_server(name, args);
+                prompt.attach(mentions);
+                self.submit(UserInput::Prompt(Box::new(prompt))).await;
+            }
             Err(why) => self.notify(Notice::error(why)).await,
         }
+    }
+
+    /// A server that starts may offer it by the time the turn begins.
+    fn may_be_server_prompt(&self, name: &str) -> bool {
+        let waits = self.servers.access.is_some() && self.servers.is_starting();
+        self.servers.offers.prompt(name).is_some() || waits && ServerPromptCall::is_name(name)
     }
 }
 
@@ -186,7 +248,6 @@ impl Session {
 mod tests {
     use super::*;
     use avocet_core::i18n::Lang;
-    use avocet_core::protocol::{CommandTraits, ExtensionKind};
 
     fn broken(why: &'static str) -> Extension {
         Extension {

@@ -46,6 +46,7 @@ mod masked_turn;
 mod mcp_ops;
 mod mcp_page;
 mod mcp_questions;
+mod mcp_requests;
 mod mcp_schemas;
 pub mod mcp_servers;
 mod mcp_tool;

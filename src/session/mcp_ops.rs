@@ -10,7 +10,8 @@ use tokio::time::timeout_at;
 use super::mcp_page;
 use super::mcp_schemas::offered_schemas;
 use super::mcp_servers::{
-    McpServerState, PendingCall, ServerCall, ServerNews, ServerQuestion, SessionServer, folders_of,
+    DefinitionState, McpServerState, PendingCall, ServerCall, ServerNews, ServerQuestion,
+    SessionServer, folders_of,
 };
 use super::mcp_tool::McpTool;
 use super::state::Session;
@@ -28,13 +29,13 @@ impl Session {
         let Some(access) = &self.servers.access else { return };
         let reader = access.reader(self.security.place.trusted);
         let read = self.servers.channels.read.clone();
-        self.servers.is_read = true;
+        self.servers.definitions = DefinitionState::Reading;
         tokio::task::spawn_blocking(move || read.send(reader()));
     }
 
-    /// The start is over. Without a user, servers start with the first message.
+    /// The start is over.
     pub(super) fn load_servers_at_start(&mut self) {
-        if self.servers.has_user() && !self.servers.is_read {
+        if self.servers.definitions == DefinitionState::Unread {
             self.load_servers();
         }
     }
@@ -42,13 +43,10 @@ impl Session {
     /// A turn that no other will follow begins with the tools of servers, if they start in time.
     pub(super) async fn wait_for_servers(&mut self) {
         let has_access = self.servers.access.is_some();
-        let is_ready = self.servers.is_read && !self.servers.is_starting();
-        if !has_access || self.servers.has_user() || is_ready {
+        if !has_access || self.servers.has_user() || !self.servers.is_starting() {
             return;
         }
-        if !self.servers.is_read {
-            self.load_servers();
-        }
+        self.load_servers_at_start();
         // What is late comes with a later turn.
         let end = tokio::time::Instant::now() + START_WAIT;
         while let Ok(news) = timeout_at(end, self.servers.next()).await {
@@ -68,6 +66,7 @@ impl Session {
 
     /// Starts what is new, ends what is gone or changed, and leaves the rest as it is.
     async fn set_definitions(&mut self, read: ServerDefinitions) {
+        self.servers.definitions = DefinitionState::Read;
         let mut before = std::mem::take(&mut self.servers.servers);
         for definition in read.servers {
             let same = before.iter().position(|server| server.definition == definition);
@@ -92,6 +91,7 @@ impl Session {
             self.outbox.send(Event::Notice(Notice::warning(fault.localized()))).await;
         }
         self.servers.faults = read.diagnostics;
+        self.servers.remarks = read.remarks;
         self.publish_server_tools().await;
         self.tell_unanswered().await;
         self.ask_about_server().await;
@@ -150,9 +150,13 @@ impl Session {
         }
     }
 
-    /// The tools that later turns have.
+    /// The tools that later turns have, and the prompts and resources that the user has.
     async fn publish_server_tools(&mut self) {
+        let offers = Arc::clone(&self.servers.offers);
         self.servers.update_catalog();
+        if self.servers.offers != offers {
+            self.publish_extensions().await;
+        }
         let tools = self.toolbox().tool_infos();
         if tools != self.info.tools {
             self.info.tools = tools;
@@ -183,9 +187,9 @@ impl Session {
 
     /// Passes a call of the running turn on.
     pub(super) fn call_server(&mut self, call: ServerCall) {
-        let ServerCall { id, server: name, tool, input, progress, reply } = call;
+        let ServerCall { id, server: name, request, progress, reply } = call;
         let running = self.servers.find(&name).and_then(|server| server.running.as_ref());
-        if running.is_some_and(|running| running.send(McpRequest::Call { id, tool, input })) {
+        if running.is_some_and(|running| running.send(request)) {
             self.servers.calls.insert(id, PendingCall { server: name, progress, reply });
         } else {
             // A turn that was stopped does not wait for it.
@@ -234,7 +238,7 @@ impl Session {
     }
 
     async fn send_servers_page(&mut self) {
-        let rows = mcp_page::rows(&self.servers.servers, &self.servers.faults);
+        let rows = mcp_page::rows(&self.servers);
         let page = Page { title: phrases::TITLE.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
     }

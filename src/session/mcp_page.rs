@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use super::mcp_servers::{McpServerState, SessionServer};
+use super::mcp_servers::{McpServerState, McpServers, SessionServer};
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
 use avocet_core::protocol::PageRow;
 use avocet_core::text;
-use avocet_mcp::DefinitionDiagnostic;
 
 /// The most bytes of the names of a server's tools.
 const MAX_NAMES: usize = 400;
 
-pub(super) fn rows(servers: &[SessionServer], faults: &[DefinitionDiagnostic]) -> Vec<PageRow> {
+pub(super) fn rows(shown: &McpServers) -> Vec<PageRow> {
+    let McpServers { servers, faults, remarks, .. } = shown;
     let mut rows = Vec::new();
     for SessionServer { definition, state, .. } in servers {
         rows.push(PageRow::pair(definition.name.as_str(), describe(state)));
@@ -25,7 +25,7 @@ pub(super) fn rows(servers: &[SessionServer], faults: &[DefinitionDiagnostic]) -
             rows.push(PageRow::pair(phrases::TOOLS, text::cut(&names.join(", "), MAX_NAMES)));
         }
     }
-    rows.extend(faults.iter().map(|fault| PageRow::line(fault.localized())));
+    rows.extend(faults.iter().chain(remarks).map(|fault| PageRow::line(fault.localized())));
     let hint = if servers.is_empty() { phrases::NONE } else { phrases::HOW };
     rows.push(PageRow::line(hint));
     rows

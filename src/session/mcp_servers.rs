@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use serde_json::{Map, Value};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::oneshot;
 
@@ -16,9 +15,9 @@ use avocet_config::key_store::KeyStore;
 use avocet_core::i18n::{Localize, LocalizedText, mcp_pages as phrases};
 use avocet_core::protocol::{AskId, Notice};
 use avocet_mcp::{
-    DefinitionDiagnostic, McpCallId, McpError, McpEvent, McpQuestion, McpReply, McpServer,
-    McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerStarter, ToolCatalog,
-    start_server,
+    DefinitionDiagnostic, McpCallId, McpError, McpEvent, McpQuestion, McpReply, McpRequest,
+    McpServer, McpServerFacts, ServerDefinition, ServerDefinitions, ServerLaunch, ServerOffers,
+    ServerStarter, ToolCatalog, start_server,
 };
 use avocet_safety::Workspace;
 
@@ -61,16 +60,28 @@ pub struct McpServers {
     pub(super) access: Option<Box<dyn McpAccess>>,
     pub(super) servers: Vec<SessionServer>,
     pub(super) faults: Vec<DefinitionDiagnostic>,
+    /// What is not used for a reason that is no fault.
+    pub(super) remarks: Vec<DefinitionDiagnostic>,
     /// The tools of those that run.
     pub(super) catalog: Arc<ToolCatalog>,
+    /// Their prompts and resources.
+    pub(super) offers: Arc<ServerOffers>,
     pub(super) next_call: Arc<AtomicU64>,
     pub(super) calls: HashMap<McpCallId, PendingCall>,
     /// What the user is asked, and what waits for that.
     pub(super) question: Option<(AskId, ServerQuestion)>,
     pub(super) waiting: VecDeque<ServerQuestion>,
     pub(super) next_ask: u64,
-    pub(super) is_read: bool,
+    pub(super) definitions: DefinitionState,
     pub(super) channels: ServerChannels,
+}
+
+/// Whether the files that define servers were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DefinitionState {
+    Unread,
+    Reading,
+    Read,
 }
 
 pub(super) struct ServerChannels {
@@ -104,13 +115,12 @@ pub(super) enum ServerQuestion {
 /// Where the answer to a call goes.
 pub type CallReply = oneshot::Sender<Result<McpReply, McpError>>;
 
-/// A call on its way to a server.
+/// A request on its way to a server.
 #[derive(Debug)]
 pub struct ServerCall {
     pub id: McpCallId,
     pub server: String,
-    pub tool: String,
-    pub input: Map<String, Value>,
+    pub request: McpRequest,
     pub progress: UnboundedSender<String>,
     pub reply: CallReply,
 }
@@ -157,13 +167,15 @@ impl McpServers {
             access,
             servers: Vec::new(),
             faults: Vec::new(),
+            remarks: Vec::new(),
             catalog: Arc::default(),
+            offers: Arc::default(),
             next_call: Arc::default(),
             calls: HashMap::new(),
             question: None,
             waiting: VecDeque::new(),
             next_ask: FIRST_ASK,
-            is_read: false,
+            definitions: DefinitionState::Unread,
             channels: ServerChannels { read, reads, event, events },
         }
     }
@@ -186,18 +198,20 @@ impl McpServers {
         self.access.as_ref().is_some_and(|access| access.has_user())
     }
 
+    /// Whether some may still start by themselves.
     pub(super) fn is_starting(&self) -> bool {
-        self.servers.iter().any(|server| matches!(server.state, McpServerState::Starting))
+        self.definitions != DefinitionState::Read
+            || self.servers.iter().any(|server| matches!(server.state, McpServerState::Starting))
     }
 
     pub(super) fn update_catalog(&mut self) {
         let running = self.servers.iter().filter_map(|server| match &server.state {
-            McpServerState::Running(facts) => {
-                Some((server.definition.name.as_str(), facts.tools.as_slice()))
-            }
+            McpServerState::Running(facts) => Some((server.definition.name.as_str(), facts)),
             _ => None,
         });
-        self.catalog = Arc::new(ToolCatalog::new(running));
+        let tools = running.clone().map(|(name, facts)| (name, facts.tools.as_slice()));
+        self.catalog = Arc::new(ToolCatalog::new(tools));
+        self.offers = Arc::new(ServerOffers::new(running));
     }
 
     /// Starts a server, unless it is off or waits for an answer.

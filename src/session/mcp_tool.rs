@@ -15,7 +15,7 @@ use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Localize, LocalizedText, Phrase, mcp_pages as phrases};
 use avocet_core::protocol::{Observation, Outcome, StepAction, ToolSchema};
-use avocet_mcp::{McpCallId, McpError, McpReply, OfferedTool, ToolCatalog};
+use avocet_mcp::{McpCallId, McpError, McpReply, McpRequest, OfferedTool, ToolCatalog};
 use avocet_safety::redact::Redactor;
 use avocet_safety::{Cleared, MCP_CALL_TOOL, MCP_FIND_TOOL};
 use avocet_tools::{RunControl, Tool};
@@ -97,9 +97,10 @@ impl McpTool {
         };
         let id = McpCallId(self.next_call.fetch_add(1, Ordering::Relaxed));
         let (reply, answered) = oneshot::channel();
-        let (server, tool) = (offered.server.clone(), offered.tool.name.clone());
+        let request = McpRequest::Call { id, tool: offered.tool.name.clone(), input };
+        let server = offered.server.clone();
         let progress = control.output.clone();
-        let call = ServerCall { id, server, tool, input, progress, reply };
+        let call = ServerCall { id, server, request, progress, reply };
         // A closed session drops the call, which ends it.
         let _ = self.session.send(TurnMessage::ServerCalled(Box::new(call)));
         Ok((id, answered))

@@ -95,6 +95,13 @@ impl TurnScope {
                     reading.attach(self, &mention).await?;
                 }
                 PromptPart::Image(pasted) => reading.attach_image(self, pasted).await,
+                PromptPart::ServerPrompt(call) => {
+                    let (given, images) = self.server_prompt(&call).await?;
+                    text.push_str(&given);
+                    for image in images {
+                        reading.add(self, image).await;
+                    }
+                }
                 PromptPart::Insert(mention) => {
                     let read = attachments::read_inserted(self, &mention).await?;
                     if let Some(image) = read.image {

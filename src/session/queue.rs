@@ -256,6 +256,8 @@ impl Session {
             cache_key: Some(self.info.session.clone()).filter(|id| !id.is_empty()),
             tools: self.toolbox(),
             extensions: Arc::clone(&extensions.library),
+            server_offers: Arc::clone(&self.servers.offers),
+            next_server_call: Arc::clone(&self.servers.next_call),
             redactor: Arc::clone(&self.security.redactor),
             approves_template_commands: self.approves_template_commands,
             // A turn begins by reading the extensions again.

@@ -189,6 +189,10 @@ impl Machine for MachineWithSkills {
         self.world.read(path, most)
     }
 
+    fn unsaved_text(&self, path: &Path) -> Option<Vec<u8>> {
+        self.world.unsaved_text(path)
+    }
+
     fn has_script(&self, script: &str) -> bool {
         self.model_scripts.iter().any(|offered| offered.id == script)
     }

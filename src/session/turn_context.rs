@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,7 @@ use avocet_config::project_instructions::ProjectInstructions;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{Dialect, Effort, Params, PromptSize};
+use avocet_mcp::ServerOffers;
 use avocet_model::Model;
 use avocet_safety::redact::Redactor;
 use avocet_store::Store;
@@ -61,6 +63,9 @@ pub struct TurnContext {
     pub outputs: Option<(PathBuf, String)>,
     pub tools: Toolbox,
     pub extensions: Arc<ExtensionSet>,
+    /// What MCP servers offer the user, and the number of the next request to one.
+    pub server_offers: Arc<ServerOffers>,
+    pub next_server_call: Arc<AtomicU64>,
     pub redactor: Arc<Redactor>,
     /// Whether shell commands that are not of high risk were approved in advance.
     pub approves_template_commands: bool,

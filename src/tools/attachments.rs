@@ -8,6 +8,9 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::file::safe_open::{FileSlot, MissingFolders};
 use super::image::{self, PreparedImage};
 use avocet_core::i18n::{LocalizedText, prompt as words};
@@ -265,6 +268,32 @@ fn list_folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
         text.push_str(&format!("[… {} more]\n", count - NAMES));
     }
     Ok((text, AttachmentSize::Entries(count), cut))
+}
+
+/// A text that is no file, from a server.
+pub fn of_text(name: &str, text: String) -> Attachment {
+    let count = text.lines().count();
+    let (text, cut) = shorten(text, MOST);
+    let size = AttachmentSize::Lines(count);
+    let attached = AttachmentInfo { name: name.to_owned(), size, cut };
+    Attachment { attached, text, image: None }
+}
+
+/// An image or a document that is no file.
+///
+/// # Errors
+/// One sentence: it cannot be read, or is too large.
+pub fn of_image(name: &str, image: &Image) -> Result<Attachment, LocalizedText> {
+    let broken = || words::IMAGE_BROKEN.with("name", name);
+    let bytes = STANDARD.decode(&image.data).map_err(|_| broken())?;
+    let (image, size) = if image.mime == Image::PDF {
+        (image.clone(), AttachmentSize::Document { bytes: bytes.len() as u64 })
+    } else {
+        let PreparedImage { image, size } = image::prepare(bytes, name)?;
+        (image, size)
+    };
+    let attached = AttachmentInfo { name: name.to_owned(), size, cut: false };
+    Ok(Attachment { attached, text: String::new(), image: Some(image) })
 }
 
 /// The form of an attachment in a message: in a fence that nothing in it can close.

@@ -28,6 +28,8 @@ pub struct FileList {
     /// The start of a mention whose list the user closed.
     closed_mention: Option<(usize, usize)>,
     matches: FileMatches,
+    /// The resources of MCP servers, which are mentioned like files.
+    pub resources: Vec<String>,
     selection: ListSelection,
 }
 
@@ -72,8 +74,9 @@ impl FileList {
     }
 
     /// Takes results. Those for another query came too late.
-    pub fn set_matches(&mut self, found: FileMatches) {
+    pub fn set_matches(&mut self, mut found: FileMatches) {
         if self.query() == Some(found.query.as_str()) {
+            found.add_names(&self.resources);
             // A moved selection stays on its item; an unmoved one stays on the first.
             let kept = self.selected_path().filter(|_| self.selection.is_moved());
             let place = kept.and_then(|kept| found.hits.iter().position(|hit| hit.path == kept));

@@ -136,8 +136,8 @@ impl Palette {
                 PaletteAction::Stay
             }
             KeyAction::Complete => match self.items.get(self.selection.row()) {
-                // A folder may be completed further.
-                Some(found) if found.candidate.text.ends_with('/') => {
+                // A folder may be completed further, and a value follows a name.
+                Some(found) if found.candidate.text.ends_with(['/', '=']) => {
                     PaletteAction::Fill(found.candidate.text.clone())
                 }
                 Some(found) => PaletteAction::Fill(format!("{} ", found.candidate.text)),
@@ -170,6 +170,7 @@ impl Palette {
             CompletionStage::Name if needs_argument(&text) || found.shows_hint_first() => {
                 PaletteAction::Fill(format!("{text} "))
             }
+            CompletionStage::Argument if text.ends_with('=') => PaletteAction::Fill(text),
             CompletionStage::Name | CompletionStage::Argument => PaletteAction::Run(text),
         }
     }

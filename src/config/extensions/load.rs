@@ -232,6 +232,7 @@ impl ExtensionSet {
             scripts: Vec::new(),
             inputs: Vec::new(),
             script_details: Vec::new(),
+            resources: Vec::new(),
             untold,
             waiting: self.places.untrusted_note.clone(),
             clashes,

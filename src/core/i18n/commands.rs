@@ -163,6 +163,7 @@ words! { "commands":
     HELP_FROM: "from", "来源";
     OWN_COMMANDS: "Your commands", "自定义命令";
     SKILLS: "Skills", "技能";
+    SERVER_PROMPTS: "Prompts of MCP servers", "MCP 服务器的提示";
     UNUSABLE: "Unusable", "无法使用";
     AND_MORE: "… and {n} more", "……另有 {n} 项";
     SKILLS_UNTOLD: "The model's list of skills is limited to {most} KiB: {count} of {of} are left out, and the others are listed by name only. Type `/name` to use any of them.", "模型的技能列表上限为 {most} KiB：{of} 个技能中有 {count} 个未列入，其余只列出名称。输入 `/名称` 可使用任何一个。";

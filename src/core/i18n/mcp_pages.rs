@@ -46,5 +46,8 @@ words! { "mcp_pages":
     OPTION_ACTION: "`reload`, `restart`, `on` or `off`", "`reload`、`restart`、`on` 或 `off`";
     OPTION_SERVER: "Name of a server", "服务器名称";
     NO_TOOL: "The server has no such tool any more.", "服务器已不再提供这个工具。";
+    OF_SERVER: "the MCP server `{name}`", "MCP 服务器 `{name}`";
+    NO_SERVER_PROMPT: "no MCP server that runs has a prompt `{name}`; `/mcp` lists the servers", "运行中的 MCP 服务器没有提示 `{name}`；`/mcp` 列出服务器";
+    NO_ARGUMENT: "`/{name}` needs `{argument}`: write `{argument}=VALUE`", "`/{name}` 需要 `{argument}`：请写 `{argument}=值`";
     NO_OBJECT: "The input of a tool is an object.", "工具的输入必须是对象。";
 }

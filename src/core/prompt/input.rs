@@ -136,7 +136,7 @@ pub fn text_of(parts: &[PromptPart]) -> String {
     let typed = |part: &PromptPart| match part {
         PromptPart::Text(text) | PromptPart::Mention { text, .. } => text.clone(),
         PromptPart::Shell(line) => format!("!`{line}`"),
-        PromptPart::Insert(_) | PromptPart::Image(_) => String::new(),
+        PromptPart::Insert(_) | PromptPart::Image(_) | PromptPart::ServerPrompt(_) => String::new(),
     };
     parts.iter().map(typed).collect()
 }
@@ -147,7 +147,8 @@ fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
         PromptPart::Text(_)
         | PromptPart::Insert(_)
         | PromptPart::Shell(_)
-        | PromptPart::Image(_) => None,
+        | PromptPart::Image(_)
+        | PromptPart::ServerPrompt(_) => None,
     };
     parts.iter().filter_map(mention).collect()
 }

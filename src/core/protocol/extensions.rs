@@ -27,6 +27,9 @@ pub struct Extensions {
     /// Skills that do not fit in the model's list.
     #[serde(default)]
     pub untold: OmittedSkills,
+    /// The resources of MCP servers, as a message mentions them: `server:uri`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
     /// What the folder contains that cannot be used until it is trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<LocalizedText>,
@@ -96,6 +99,8 @@ pub struct Extension {
 pub enum ExtensionKind {
     Command,
     Skill,
+    /// A prompt of an MCP server.
+    Prompt,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -88,7 +88,7 @@ pub use op::{ExportFormat, Op, Report, Rewind, SessionRow, Submission};
 pub use page::{Page, PageRow};
 pub use prompt::{
     AttachmentInfo, AttachmentSize, LineRange, Mention, PastedImage, Prompt, PromptPart,
-    PromptSource, PromptSourceKind,
+    PromptSource, PromptSourceKind, ServerPromptCall,
 };
 pub use provider::{HOSTED, Hosted, Provider, key_variables};
 pub use reply::Reply;

@@ -33,6 +33,22 @@ pub enum PromptPart {
     Shell(String),
     /// An image that the user pasted, which the text names.
     Image(PastedImage),
+    /// Replaced by what a prompt of an MCP server gives.
+    ServerPrompt(ServerPromptCall),
+}
+
+/// A prompt of an MCP server, by its name without the slash, and its arguments as typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerPromptCall {
+    pub name: String,
+    pub args: String,
+}
+
+impl ServerPromptCall {
+    /// Whether a name may be that of a prompt: `server:prompt`, or `mcp__server__prompt`.
+    pub fn is_name(name: &str) -> bool {
+        name.contains(':') || name.starts_with("mcp__")
+    }
 }
 
 /// An image out of the clipboard.
@@ -147,6 +163,16 @@ impl Mention {
 }
 
 impl Prompt {
+    /// A prompt of an MCP server: the server gives it when the turn begins.
+    pub fn of_server(name: &str, args: &str) -> Prompt {
+        let call = ServerPromptCall { name: name.to_owned(), args: args.to_owned() };
+        Prompt {
+            shown: format!("/{name} {args}").trim_end().to_owned(),
+            parts: vec![PromptPart::ServerPrompt(call)],
+            ..Prompt::default()
+        }
+    }
+
     /// Its shell lines, in order.
     pub fn shell_lines(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
@@ -154,7 +180,8 @@ impl Prompt {
             PromptPart::Text(_)
             | PromptPart::Mention { .. }
             | PromptPart::Insert(_)
-            | PromptPart::Image(_) => None,
+            | PromptPart::Image(_)
+            | PromptPart::ServerPrompt(_) => None,
         })
     }
 

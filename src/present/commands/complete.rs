@@ -7,7 +7,9 @@ use super::{
     CommandContext, OptionValues, SlashCommand, ValueSource, WhileBusy, configuration, custom,
 };
 use avocet_core::i18n::{LocalizedText, PhraseValue, cli, common, script_run as words};
-use avocet_core::protocol::{ApprovalMode, HOSTED, Provider, ScriptInput};
+use avocet_core::protocol::{
+    ApprovalMode, CommandArgument, ExtensionKind, HOSTED, Provider, ScriptInput,
+};
 
 /// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,10 +53,13 @@ pub fn complete(call: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
     let typed = line.strip_prefix('/').unwrap_or(line);
     match typed.split_once(char::is_whitespace) {
         None => names(call, &typed.to_lowercase()),
-        Some((name, args)) => find_in(COMMANDS, name)
-            .filter(|command| command.reach.covers(call.surface))
-            .map(|command| values(call, command, name, args.trim_start()))
-            .unwrap_or_default(),
+        Some((name, args)) => match find_in(COMMANDS, name) {
+            Some(command) if command.reach.covers(call.surface) => {
+                values(call, command, name, args.trim_start())
+            }
+            Some(_) => Vec::new(),
+            None => prompt_arguments(call, name, args),
+        },
     }
 }
 
@@ -102,6 +107,33 @@ fn name_candidate<'a>(
     let is_certain = !typed.is_empty() && rank <= Rank::Prefix;
     let text = format!("/{name}");
     Some((rank, Candidate { text, hint, about: Some(about), alias, is_certain }))
+}
+
+/// Completes the names of the arguments of an MCP server's prompt: `focus=`.
+fn prompt_arguments(call: &CommandContext<'_>, name: &str, typed: &str) -> Vec<Candidate> {
+    let entry = call.extensions.find(name).filter(|entry| entry.kind == ExtensionKind::Prompt);
+    let Some(entry) = entry else { return Vec::new() };
+    let (before, partial) = match typed.rfind(char::is_whitespace) {
+        Some(at) => typed.split_at(at + 1),
+        None => ("", typed),
+    };
+    let is_given = |argument: &str| {
+        before
+            .split_whitespace()
+            .any(|word| word.strip_prefix(argument).is_some_and(|rest| rest.starts_with('=')))
+    };
+    let fits = |argument: &&CommandArgument| {
+        argument.name.starts_with(partial) && !is_given(&argument.name)
+    };
+    let fitting = entry.traits.arguments.iter().filter(fits);
+    let candidate = |argument: &CommandArgument| Candidate {
+        text: format!("/{name} {before}{}=", argument.name),
+        hint: String::new(),
+        about: (!argument.about.is_empty()).then(|| argument.about.as_str().into()),
+        alias: None,
+        is_certain: false,
+    };
+    fitting.map(candidate).collect()
 }
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one,

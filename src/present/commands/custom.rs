@@ -42,8 +42,9 @@ pub(super) fn find<'c>(
 }
 
 /// The session expands it from its file.
-pub(super) fn invoke(entry: &Extension, args: &str) -> CommandOutcome {
-    let (name, args) = (entry.name.clone(), args.to_owned());
+pub(super) fn invoke(name: &str, args: &str) -> CommandOutcome {
+    let name = name.to_owned();
+    let args = args.to_owned();
     CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() })
 }
 
@@ -89,6 +90,7 @@ pub fn sections(
     let sections = [
         (w::OWN_COMMANDS, rows(ExtensionKind::Command)),
         (w::SKILLS, rows(ExtensionKind::Skill)),
+        (w::SERVER_PROMPTS, rows(ExtensionKind::Prompt)),
         (w::UNUSABLE, capped(unusable.chain(bots).collect())),
     ];
     let filled = sections.into_iter().filter(|(_, rows)| !rows.is_empty());
@@ -111,6 +113,7 @@ pub(super) fn help(kept: &Extensions, surface: Surface<'_>, name: &str) -> Optio
     let (title, category) = match entry.kind {
         ExtensionKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
         ExtensionKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
+        ExtensionKind::Prompt => (w::HELP_ABOUT, w::SERVER_PROMPTS),
     };
     let mut rows =
         vec![PageRow::line(entry.about.as_str()), PageRow::pair(w::HELP_USAGE, usage(entry))];

@@ -8,7 +8,9 @@ use super::{
     WhileBusy, custom, shorten,
 };
 use avocet_core::i18n::{LocalizedText, commands as w};
-use avocet_core::protocol::{CommandTraits, Extension, Extensions, Notice, NoticeLevel};
+use avocet_core::protocol::{
+    CommandTraits, Extension, Extensions, Notice, NoticeLevel, ServerPromptCall,
+};
 
 /// The row for a name or alias, with or without its slash; names take precedence over aliases.
 pub fn find(name: &str) -> Option<&'static SlashCommand> {
@@ -69,6 +71,8 @@ pub(super) fn dispatch_in(
         let known: Vec<&str> = known.flat_map(SlashCommand::names).collect();
         return match custom::find(call, name, &known) {
             Ok(entry) => dispatch_custom(call, entry, args, line),
+            // Its server may not have started yet.
+            Err(_) if ServerPromptCall::is_name(name) => custom::invoke(name, args),
             Err(refused) => *refused,
         };
     };
@@ -101,7 +105,7 @@ fn dispatch_custom(
         let usage = w::USAGE.with("usage", custom::usage(entry));
         return CommandOutcome::Say(Notice::error(say).with_hint(usage));
     }
-    while_busy(*busy, call, &entry.name, line).unwrap_or_else(|| custom::invoke(entry, args))
+    while_busy(*busy, call, &entry.name, line).unwrap_or_else(|| custom::invoke(&entry.name, args))
 }
 
 /// What happens instead while a turn runs; `None`: the command runs.

@@ -124,6 +124,7 @@ fn own_row(entry: &Extension, lang: Lang) -> CommandRow {
     let (origin, kind) = match entry.kind {
         ExtensionKind::Command => (RowOrigin::Command, w::OWN_COMMANDS),
         ExtensionKind::Skill => (RowOrigin::Skill, w::SKILLS),
+        ExtensionKind::Prompt => (RowOrigin::Command, w::SERVER_PROMPTS),
     };
     let about = match entry.about.as_str() {
         "" => kind.text(lang),

@@ -11,6 +11,7 @@ use avocet_core::protocol::{
     Extensions, Mode, Notice, OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
 };
 
+mod prompts;
 mod running;
 mod scripts;
 

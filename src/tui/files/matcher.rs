@@ -103,6 +103,22 @@ impl FileMatcher {
 }
 
 impl FileMatches {
+    /// Adds names that are no files: those that begin with the query come first, the others last.
+    pub fn add_names(&mut self, names: &[String]) {
+        let mut fuzzy = FuzzyMatcher::for_paths(&self.query);
+        let matching = names.iter().filter_map(|name| {
+            let (_, positions) = fuzzy.positions(name)?;
+            Some(FileMatch { path: name.clone(), positions })
+        });
+        let (first, last): (Vec<FileMatch>, Vec<FileMatch>) = matching
+            .take(MOST)
+            .partition(|hit| !self.query.is_empty() && hit.path.starts_with(&self.query));
+        self.match_count += first.len() + last.len();
+        self.names_read += names.len();
+        self.hits.splice(0..0, first);
+        self.hits.extend(last);
+    }
+
     /// Filters and sorts the results by a query typed since.
     pub fn narrow(&mut self, query: &str) {
         let mut fuzzy = FuzzyMatcher::for_paths(query);
@@ -149,6 +165,22 @@ mod tests {
         assert_eq!(found("lib.rs", &names), ["src/lib.rs", "src/tui/lib.rs"]);
         assert_eq!(found("srclib", &names), ["src/lib.rs", "src/tui/lib.rs"]);
         assert_eq!(found("说明", &["docs/说明.md", "README.md"]), ["docs/说明.md"]);
+    }
+
+    #[test]
+    fn a_name_that_is_no_file_comes_first_once_its_beginning_is_typed() {
+        let resources = ["notes:a://main".to_owned()];
+        let found = |query: &str| {
+            let mut matcher = FileMatcher::new(query.into());
+            let files = ["src/main.rs".to_owned(), "notes.md".to_owned()];
+            matcher.match_next(&files, usize::MAX);
+            let mut matches = matcher.matches(&files, MatchCoverage::Complete);
+            matches.add_names(&resources);
+            matches.hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>()
+        };
+        assert_eq!(found("main"), ["src/main.rs", "notes:a://main"]);
+        assert_eq!(found("notes"), ["notes:a://main", "notes.md"]);
+        assert_eq!(found("zz"), Vec::<String>::new());
     }
 
     #[test]

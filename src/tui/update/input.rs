@@ -79,6 +79,7 @@ pub(super) fn set_extensions(state: &mut State, kept: Extensions) {
     if state.completions.extensions == kept {
         return;
     }
+    state.composer.files.resources.clone_from(&kept.resources);
     state.completions.extensions = kept;
     if state.palette.is_completing() {
         input_changed(state);
