@@ -1,6 +1,7 @@
 //! What a session needs for MCP servers: their definitions, the answers about those of a project,
 //! and the start of their programs.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -12,10 +13,11 @@ use avocet_config::Environment;
 use avocet_config::approvals::Approvals;
 use avocet_config::diagnostic;
 use avocet_config::key_store::KeyStore;
-use avocet_core::i18n::{LocalizedText, cli as words};
+use avocet_core::i18n::{LocalizedText, cli as words, mcp_pages as phrases};
+use avocet_core::protocol::PageRow;
 use avocet_mcp::{
     DefinitionFolders, ServerDefinition, ServerDefinitions, ServerPipes, ServerStarter,
-    StdioServer, read_definitions,
+    StdioServer, file_rows, read_definitions,
 };
 use avocet_safety::{Machine, Policy, PolicyContext, Verdict, Workspace, assess_server};
 use avocet_session::mcp_servers::McpAccess;
@@ -24,12 +26,18 @@ use avocet_tools::exec::Exec;
 /// The servers of a folder.
 pub struct FolderServers {
     environment: Environment,
-    /// With the workspace, whether it is trusted or not.
-    folders: DefinitionFolders,
+    files: ServerFiles,
     approvals: Approvals,
     starter: Arc<SandboxedStarter>,
     keys: Arc<KeyStore>,
     has_user: bool,
+}
+
+/// The files that define servers, and where the answers about those of the project are.
+#[derive(Clone)]
+pub struct ServerFiles {
+    folders: DefinitionFolders,
+    answers: PathBuf,
 }
 
 /// Starts programs of servers as approved steps are started.
@@ -41,15 +49,18 @@ pub struct SandboxedStarter {
 }
 
 impl FolderServers {
-    pub fn new(startup: &Startup, starter: SandboxedStarter, has_user: bool) -> FolderServers {
-        let home = startup.paths.home.clone();
-        let config_home = startup.environment.path("XDG_CONFIG_HOME");
-        let config_home = config_home.unwrap_or_else(|| home.join(".config"));
-        let (settings, workspace) = (startup.paths.settings(), Some(startup.folder.clone()));
-        let folders = DefinitionFolders { home, config_home, settings, workspace };
+    /// `first`: definitions that come with the session.
+    pub fn new(
+        startup: &Startup,
+        starter: SandboxedStarter,
+        first: Vec<ServerDefinition>,
+        has_user: bool,
+    ) -> FolderServers {
+        let mut files = ServerFiles::new(startup);
+        files.folders.first = first;
         FolderServers {
             environment: startup.environment.clone(),
-            folders,
+            files,
             // The session reports a damaged file when it reads the rules in it.
             approvals: Approvals::open(&startup.paths.approvals(), &startup.folder).0,
             starter: Arc::new(starter),
@@ -59,11 +70,61 @@ impl FolderServers {
     }
 }
 
+impl ServerFiles {
+    pub fn new(startup: &Startup) -> ServerFiles {
+        let home = startup.paths.home.clone();
+        let config_home = startup.environment.path("XDG_CONFIG_HOME");
+        let config_home = config_home.unwrap_or_else(|| home.join(".config"));
+        let folders = DefinitionFolders {
+            home,
+            config_home,
+            settings: startup.paths.settings(),
+            workspace: Some(startup.folder.clone()),
+            is_untrusted: false,
+            first: Vec::new(),
+        };
+        ServerFiles { folders, answers: startup.paths.approvals() }
+    }
+
+    fn reader(&self, trusted: bool) -> impl FnOnce() -> ServerDefinitions + Send + use<> {
+        let folders = DefinitionFolders { is_untrusted: !trusted, ..self.folders.clone() };
+        move || read_definitions(&folders)
+    }
+
+    /// What of each file is used, and what is not and why. Blocks.
+    pub fn rows(&self, trusted: bool) -> Vec<PageRow> {
+        let folder = self.folders.workspace.as_deref().unwrap_or(Path::new(""));
+        let approvals = Approvals::open(&self.answers, folder).0;
+        let state = |server: &ServerDefinition| {
+            start_state(server, trusted, approvals.server(&server.hash()))
+        };
+        let mut rows = file_rows(&self.reader(trusted)(), &state);
+        if !rows.is_empty() {
+            rows.insert(0, PageRow::heading(phrases::TITLE));
+        }
+        rows
+    }
+}
+
+/// What a session will make of a server. `answer`: the user's, about one of the project.
+pub fn start_state(
+    server: &ServerDefinition,
+    trusted: bool,
+    answer: Option<bool>,
+) -> LocalizedText {
+    let answer = if server.origin.is_from_repository { answer } else { Some(true) };
+    match answer {
+        _ if !server.is_enabled => phrases::OFF.into(),
+        _ if !trusted => phrases::UNTRUSTED.into(),
+        Some(true) => phrases::STARTS_WITH_SESSION.into(),
+        Some(false) => phrases::DECLINED.into(),
+        None => phrases::WAITS.into(),
+    }
+}
+
 impl McpAccess for FolderServers {
     fn reader(&self, trusted: bool) -> Box<dyn FnOnce() -> ServerDefinitions + Send> {
-        let workspace = trusted.then(|| self.folders.workspace.clone()).flatten();
-        let folders = DefinitionFolders { workspace, ..self.folders.clone() };
-        Box::new(move || read_definitions(&folders))
+        Box::new(self.files.reader(trusted))
     }
 
     fn answer(&self, definition: &ServerDefinition) -> Option<bool> {

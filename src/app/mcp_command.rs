@@ -3,7 +3,7 @@
 
 use toml_edit::{Array, Table, value};
 
-use super::mcp::{FolderServers, SandboxedStarter};
+use super::mcp::{FolderServers, SandboxedStarter, start_state};
 use super::runtime::runtime;
 use super::startup::Startup;
 use super::step_runner::{exec, machine};
@@ -29,10 +29,11 @@ pub fn run_subcommand(startup: &Startup, command: McpCommand, json: bool) -> Exi
     let servers = folder_servers(startup);
     let read = servers.reader(startup.trusted)();
     match command {
-        McpCommand::List => print_rows(startup, &list_rows(&servers, &read), json),
+        McpCommand::List => print_rows(startup, &list_rows(startup, &servers, &read), json),
         McpCommand::Show { server } => match find(&read, &server) {
             Ok(definition) => {
-                let rows = definition_rows(definition, Some(state(&servers, definition)));
+                let state = start_state(definition, startup.trusted, servers.answer(definition));
+                let rows = definition_rows(definition, Some(state));
                 print_rows(startup, &rows, json)
             }
             Err(say) => startup.fail(&Notice::error(say), Exit::WrongUse),
@@ -68,7 +69,7 @@ fn folder_servers(startup: &Startup) -> FolderServers {
         place: startup.workspace(),
         world: Arc::new(world),
     };
-    FolderServers::new(startup, starter, false)
+    FolderServers::new(startup, starter, Vec::new(), false)
 }
 
 fn find<'a>(
@@ -79,24 +80,19 @@ fn find<'a>(
     found.ok_or_else(|| phrases::UNKNOWN_HERE.with("name", name))
 }
 
-fn state(servers: &FolderServers, definition: &ServerDefinition) -> LocalizedText {
-    let answer = definition.origin.is_from_repository.then(|| servers.answer(definition));
-    match answer {
-        _ if !definition.is_enabled => phrases::OFF.into(),
-        None | Some(Some(true)) => phrases::STARTS_WITH_SESSION.into(),
-        Some(Some(false)) => phrases::DECLINED.into(),
-        Some(None) => phrases::WAITS.into(),
-    }
-}
-
-fn list_rows(servers: &FolderServers, read: &ServerDefinitions) -> Vec<PageRow> {
+fn list_rows(startup: &Startup, servers: &FolderServers, read: &ServerDefinitions) -> Vec<PageRow> {
     let each = read.servers.iter();
-    let rows = each.flat_map(|server| definition_rows(server, Some(state(servers, server))));
+    let rows = each.flat_map(|server| {
+        let state = start_state(server, startup.trusted, servers.answer(server));
+        definition_rows(server, Some(state))
+    });
     let mut rows: Vec<PageRow> = rows.collect();
     if rows.is_empty() {
         rows.push(PageRow::line(phrases::NONE));
     }
-    rows.extend(read.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
+    rows.extend(
+        read.diagnostics.iter().chain(&read.remarks).map(|fault| PageRow::line(fault.localized())),
+    );
     rows
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use super::key_source::{KeyFinder, key_place};
+use super::mcp::ServerFiles;
 use super::models::{describe_at, endpoint};
 use super::runtime::runtime;
 use super::session_builder;
@@ -251,6 +252,7 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
         sandbox: &startup.sandbox(&world).rows(),
         temp: &startup.temp,
         library: &ExtensionSet::load(&startup.search_path()),
+        servers: &ServerFiles::new(startup).rows(startup.trusted),
     };
     let said = print_rows(startup, &doctor::rows(&found), json);
     if said == Exit::Done { doctor::exit(&found) } else { said }
@@ -264,16 +266,19 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
     let (terminal, world) = (terminal_info(&startup.environment), startup.system());
     let (setting, places) = (startup.loaded.settings.sandbox, startup.search_path_finder());
     let (temp, held) = (Arc::clone(&startup.temp), startup.sandbox_paths(&world));
+    let servers = ServerFiles::new(startup);
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());
         let (keys, place) = (keys.clone(), place.clone());
         let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
+        let servers = servers.clone();
         async move {
             let offer = fetch_models(loaded.settings.connection.clone(), keys).await;
             let sandbox = Sandbox::new(setting, held).with_run_folder(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let library = tokio::task::spawn_blocking(move || ExtensionSet::load(&places)).await;
+            let servers = tokio::task::spawn_blocking(move || servers.rows(trusted)).await;
             let rows = doctor::rows(&DoctorFindings {
                 paths: &paths,
                 loaded: &loaded,
@@ -288,6 +293,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
                 sandbox: &sandbox.unwrap_or_default(),
                 temp: &temp,
                 library: &library.unwrap_or_default(),
+                servers: &servers.unwrap_or_default(),
             });
             Page { title: avocet_core::i18n::session::DOCTOR.into(), rows }
         }

@@ -38,6 +38,8 @@ pub struct DoctorFindings<'a> {
     pub temp: &'a RunFolder,
     /// Every bot, command and skill.
     pub library: &'a ExtensionSet,
+    /// What of each file that defines MCP servers is used.
+    pub servers: &'a [PageRow],
 }
 
 /// The properties of the terminal.
@@ -71,6 +73,7 @@ pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
     rows.extend(model(found));
     rows.push(PageRow::heading(w::DOCTOR_KEPT));
     rows.extend(extensions::doctor_rows(found.library));
+    rows.extend(found.servers.iter().cloned());
     rows.extend(terminal(found.terminal));
     rows.extend(found.sandbox.iter().cloned());
     rows.push(PageRow::heading(w::DOCTOR_PROGRAMS));
@@ -258,6 +261,7 @@ mod tests {
             sandbox: &[],
             temp: &RunFolder::default(),
             library: &ExtensionSet::default(),
+            servers: &[],
         };
         let mut out = Vec::new();
         let rows = rows(&found);

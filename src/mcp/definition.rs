@@ -7,8 +7,12 @@ use std::time::Duration;
 use avocet_core::text::command_line;
 use serde_json::json;
 
+use super::entry::{CALL_TIMEOUT, START_TIMEOUT};
 use super::hash::short_hash;
 use super::message::McpError;
+
+/// The most characters of a name.
+pub(crate) const MAX_NAME: usize = 64;
 
 /// A server as its file defines it. Values still hold `${VAR}`: [`ServerDefinition::expand`] fills
 /// them in when the server starts, so that what is shown and hashed holds nothing of the
@@ -42,6 +46,8 @@ pub enum DefinitionProgram {
     Gemini,
     OpenCode,
     Crush,
+    /// It comes with the session of an editor, and is in no file.
+    Editor,
 }
 
 /// How a server is reached.
@@ -80,6 +86,23 @@ pub struct ToolFilter {
 }
 
 impl ServerDefinition {
+    /// A server that the user set up in an editor.
+    pub fn of_editor(name: String, transport: ServerTransport) -> ServerDefinition {
+        ServerDefinition {
+            name: avocet_core::text::cut(&avocet_core::text::visible(&name), MAX_NAME),
+            origin: DefinitionOrigin {
+                program: DefinitionProgram::Editor,
+                file: "editor".into(),
+                is_from_repository: false,
+            },
+            transport,
+            start_timeout: START_TIMEOUT,
+            call_timeout: CALL_TIMEOUT,
+            is_enabled: true,
+            tools: ToolFilter::default(),
+        }
+    }
+
     /// Identifies what would be started: the name, and how the server is reached. A definition with
     /// another hash is asked about again.
     pub fn hash(&self) -> String {

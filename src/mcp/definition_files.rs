@@ -12,15 +12,16 @@ use avocet_config::diagnostic::io_reason;
 use avocet_config::paths::project_roots;
 use avocet_core::i18n::{Localize, LocalizedText, config, mcp as phrases};
 
-use super::definition::DefinitionProgram::{Avocet, Claude, Codex, Crush, Gemini, OpenCode};
-use super::definition::{DefinitionOrigin, DefinitionProgram, ServerDefinition};
+use super::definition::DefinitionProgram::{
+    Avocet, Claude, Codex, Crush, Editor, Gemini, OpenCode,
+};
+use super::definition::{DefinitionOrigin, DefinitionProgram, MAX_NAME, ServerDefinition};
 use super::entry::definition;
 
 /// The most that is read of a file: one program keeps its history in the same file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 /// The most servers of a file.
 const MAX_SERVERS: usize = 100;
-const MAX_NAME: usize = 64;
 
 /// Where to look.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +31,12 @@ pub struct DefinitionFolders {
     pub config_home: PathBuf,
     /// Our own settings.
     pub settings: PathBuf,
-    /// The folder whose files are read too, if they may be.
+    /// The folder whose files are read too.
     pub workspace: Option<PathBuf>,
+    /// They are only looked for, and not read.
+    pub is_untrusted: bool,
+    /// Definitions that come before those of all files.
+    pub first: Vec<ServerDefinition>,
 }
 
 /// What was found.
@@ -40,6 +45,10 @@ pub struct ServerDefinitions {
     /// In the order of the files; no two have the same name.
     pub servers: Vec<ServerDefinition>,
     pub diagnostics: Vec<DefinitionDiagnostic>,
+    /// What is not used for a reason that is no fault.
+    pub remarks: Vec<DefinitionDiagnostic>,
+    /// The files that there are.
+    pub files: Vec<DefinitionOrigin>,
 }
 
 /// What of a file is not used.
@@ -66,17 +75,36 @@ impl Localize for DefinitionDiagnostic {
 /// Reads all files. Of two servers with one name the user's own counts before a repository's, and
 /// one from our settings before one of another program.
 pub fn read_definitions(folders: &DefinitionFolders) -> ServerDefinitions {
-    let mut found = ServerDefinitions::default();
+    let first = folders.first.clone();
+    let mut found = ServerDefinitions { servers: first, ..ServerDefinitions::default() };
     for origin in files(folders) {
-        if let Err(why) = read_file(&origin, folders, &mut found) {
-            found.diagnostics.push(DefinitionDiagnostic { file: origin.file, server: None, why });
+        if folders.is_untrusted && origin.is_from_repository {
+            found.note_untrusted(origin);
+        } else if let Err(why) = read_file(&origin, folders, &mut found) {
+            let file = origin.file.clone();
+            found.diagnostics.push(DefinitionDiagnostic { file, server: None, why });
+            found.files.push(origin);
         }
     }
     found
 }
 
+impl ServerDefinitions {
+    /// Nothing of a folder that is not trusted is read.
+    fn note_untrusted(&mut self, origin: DefinitionOrigin) {
+        if origin.file.is_file() {
+            self.remarks.push(DefinitionDiagnostic {
+                file: origin.file.clone(),
+                server: None,
+                why: phrases::UNTRUSTED_FILE.into(),
+            });
+            self.files.push(origin);
+        }
+    }
+}
+
 fn files(folders: &DefinitionFolders) -> Vec<DefinitionOrigin> {
-    let DefinitionFolders { home, config_home, settings, workspace } = folders;
+    let DefinitionFolders { home, config_home, settings, workspace, .. } = folders;
     let user = [
         (Avocet, settings.clone()),
         (Claude, home.join(".claude.json")),
@@ -130,6 +158,7 @@ fn read_file(
         serde_json::from_str(&without_comments(&text))
             .map_err(|error| syntax(&error.to_string()))?
     };
+    found.files.push(origin.clone());
     let mut known: BTreeSet<String> =
         found.servers.iter().map(|server| server.name.clone()).collect();
     let entries = tables(&document, origin, folders).into_iter().flatten();
@@ -146,15 +175,21 @@ fn read_file(
         });
         match read {
             Ok(definition) if known.insert(name.clone()) => found.servers.push(definition),
-            Ok(_) => {}
-            Err(why) => found.diagnostics.push(DefinitionDiagnostic {
-                file: origin.file.clone(),
-                server: Some(avocet_core::text::cut(&avocet_core::text::visible(name), MAX_NAME)),
-                why,
-            }),
+            Ok(_) => {
+                let same = found.servers.iter().find(|server| server.name == *name);
+                let file = same.map(|same| same.origin.file.display().to_string());
+                let why = phrases::REPEATED.with("file", file.unwrap_or_default());
+                found.remarks.push(unused(origin, name, why));
+            }
+            Err(why) => found.diagnostics.push(unused(origin, name, why)),
         }
     }
     Ok(())
+}
+
+fn unused(origin: &DefinitionOrigin, name: &str, why: LocalizedText) -> DefinitionDiagnostic {
+    let server = avocet_core::text::cut(&avocet_core::text::visible(name), MAX_NAME);
+    DefinitionDiagnostic { file: origin.file.clone(), server: Some(server), why }
 }
 
 /// The tables of a file that have a server in each entry.
@@ -172,9 +207,10 @@ fn tables<'a>(
         }
         OpenCode => table(document, "mcp").into_iter().collect(),
         Codex => table(document, "mcp_servers").into_iter().collect(),
-        Gemini => table(document, "mcpServers").into_iter().collect(),
+        Gemini | Editor => table(document, "mcpServers").into_iter().collect(),
         Claude => {
-            let workspace = folders.workspace.as_deref().and_then(Path::to_str);
+            let workspace = folders.workspace.as_deref().filter(|_| !folders.is_untrusted);
+            let workspace = workspace.and_then(Path::to_str);
             let project = workspace.and_then(|path| document.get("projects")?.get(path));
             let project = project.and_then(|project| table(project, "mcpServers"));
             project.into_iter().chain(table(document, "mcpServers")).collect()

@@ -13,8 +13,8 @@ use super::definition::{
     StdioServer, ToolFilter,
 };
 
-const START_TIMEOUT: Duration = Duration::from_secs(30);
-const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// Reads one entry.
@@ -109,11 +109,11 @@ impl Entry<'_> {
 
     /// `timeout`, in the unit of the program.
     fn timeout(&self) -> Option<Duration> {
-        use DefinitionProgram::{Avocet, Claude, Codex, Crush, Gemini, OpenCode};
+        use DefinitionProgram::{Avocet, Claude, Codex, Crush, Editor, Gemini, OpenCode};
         let number = self.table.get("timeout").and_then(Value::as_f64)?;
         let seconds = match self.program {
             Claude | Gemini | OpenCode => number / 1000.0,
-            Avocet | Codex | Crush => number,
+            Avocet | Codex | Crush | Editor => number,
         };
         duration(seconds)
     }
@@ -172,9 +172,10 @@ impl Entry<'_> {
                 Err(phrases::NOT_SUPPORTED.with("key", "$(…)"))
             }
             DefinitionProgram::Gemini | DefinitionProgram::Crush => Ok(with_braces(&text)),
-            DefinitionProgram::Avocet | DefinitionProgram::Claude | DefinitionProgram::Codex => {
-                Ok(text)
-            }
+            DefinitionProgram::Avocet
+            | DefinitionProgram::Claude
+            | DefinitionProgram::Codex
+            | DefinitionProgram::Editor => Ok(text),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use avocet_core::i18n::Localize as _;
+use avocet_core::i18n::{Lang, Localize as _, PhraseValue};
+use avocet_core::protocol::PageRow;
 
 use super::*;
 
@@ -19,6 +20,8 @@ fn read(home: &Path, workspace: &Path) -> ServerDefinitions {
         config_home: home.join(".config"),
         settings: home.join("avocet.toml"),
         workspace: Some(workspace.to_owned()),
+        is_untrusted: false,
+        first: Vec::new(),
     })
 }
 
@@ -152,6 +155,49 @@ fn what_cannot_be_used_is_named_and_costs_nothing_else() {
         found.diagnostics.iter().map(|diagnostic| diagnostic.localized().to_string()).collect();
     assert_eq!(told.len(), 12, "{told:#?}");
     assert!(told.iter().all(|line| !line.contains(char::is_control) && !line.contains("sk\"")));
+}
+
+#[test]
+fn each_file_is_reported_with_what_is_used_of_it_and_what_is_not_and_why() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, work) = (home.path(), work.path());
+    write(home, ".claude.json", r#"{"mcpServers": {"a": {"command": "a"}, "b": {}}}"#);
+    write(home, ".codex/config.toml", "[mcp_servers.a]\ncommand = \"a\"\n");
+    write(home, ".gemini/settings.json", "{}");
+    write(work, ".mcp.json", r#"{"mcpServers": {"c": {"command": "c"}}}"#);
+    let folders = DefinitionFolders {
+        home: home.to_owned(),
+        workspace: Some(work.to_owned()),
+        is_untrusted: true,
+        ..DefinitionFolders::default()
+    };
+    let read = read_definitions(&folders);
+    let state = |_: &ServerDefinition| avocet_core::i18n::mcp_pages::STARTING.into();
+    let english = |value: &PhraseValue| value.text(Lang::En);
+    let rows: Vec<String> = file_rows(&read, &state)
+        .iter()
+        .map(|row| match row {
+            PageRow::Pair { label, value } => format!("{}|{}", english(label), english(value)),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        "Claude Code|",
+        "|`a`: starting",
+        "|The MCP server `b`",
+        "Codex|",
+        "|The MCP server `a`",
+        "Gemini CLI|",
+        "|defines no MCP server",
+        "Claude Code|",
+        "|The MCP servers in",
+    ];
+    assert_eq!(rows.len(), expected.len(), "{rows:#?}");
+    for (row, start) in rows.iter().zip(expected) {
+        assert!(row.starts_with(start), "{row}");
+    }
+    assert!(rows[4].contains(".claude.json defines the same server"), "{rows:#?}");
+    assert!(rows[8].contains("not trusted") && read.servers.len() == 1, "{rows:#?}");
 }
 
 #[test]
