@@ -7,7 +7,7 @@ use agent_client_protocol_schema::v1::{
 };
 use serde_json::value::RawValue;
 
-use super::message_fold::{MessageFold, is_offered};
+use super::message_fold::{MessageFold, is_offered, offered_help};
 use super::permission::EditorQuestion;
 use super::prompt_blocks::PromptInput;
 use super::wire::{AgentAnswer, answer_of};
@@ -180,8 +180,11 @@ impl EditorConversation {
             }
             CommandOutcome::Do(action) => match action {
                 UiAction::Help(topic) => {
-                    let page =
+                    let mut page =
                         commands::help_page(topic.as_deref(), Surface::Plain, &self.extensions);
+                    if let (None, CommandOutcome::Page { rows, .. }) = (&topic, &mut page) {
+                        *rows = offered_help(std::mem::take(rows));
+                    }
                     self.apply_outcome(page, ops, effects);
                 }
                 UiAction::Lang(lang) => {

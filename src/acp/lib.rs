@@ -5,7 +5,9 @@
 //! knows the open sessions and hands each message to its own; a session runs on a task of its own
 //! and asks [`conversation`], which is pure, what every message and every event means.
 
-pub mod conversation;
+pub mod client_servers;
+mod conversation;
+mod editor_files;
 mod message_fold;
 mod open_session;
 mod permission;

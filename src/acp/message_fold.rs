@@ -34,6 +34,29 @@ pub fn is_offered(name: &str) -> bool {
     })
 }
 
+/// The overview of the help without the commands that do not work in an editor.
+pub fn offered_help(mut rows: Vec<PageRow>) -> Vec<PageRow> {
+    rows.retain(|row| match row {
+        PageRow::Pair { label, .. } => {
+            let label = label.text(Lang::En);
+            let name = label.strip_prefix('/').and_then(|usage| usage.split_whitespace().next());
+            name.is_none_or(is_offered)
+        }
+        PageRow::Heading(_) | PageRow::Line(_) => true,
+    });
+    // From the end: a heading with nothing below it goes too.
+    rows.reverse();
+    let mut is_below_heading = true;
+    rows.retain(|row| {
+        let is_heading = matches!(row, PageRow::Heading(_));
+        let is_empty = is_heading && is_below_heading;
+        is_below_heading = is_heading;
+        !is_empty
+    });
+    rows.reverse();
+    rows
+}
+
 /// What is known of the messages so far.
 #[derive(Default)]
 pub struct MessageFold {

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    CLIENT_METHOD_NAMES, Error, LoadSessionResponse, NewSessionResponse, RequestId,
-    ResumeSessionResponse, SessionId,
+    CLIENT_METHOD_NAMES, Error, FileSystemCapabilities, LoadSessionResponse, NewSessionResponse,
+    RequestId, ResumeSessionResponse, SessionId,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::conversation::{AcpEffect, EditorConversation, modes};
+use super::editor_files::{EditorFiles, PendingFiles};
 use super::prompt_blocks;
 use super::services::{
     EditorRequest, EditorServices, ReadySession, SESSION_CAPACITY, SessionMessage,
@@ -19,10 +20,12 @@ use super::wire::{MessageSender, answer_of};
 use avocet_core::i18n::{LocalizedText, acp as words, session as session_words};
 use avocet_core::protocol::{Event, NoticeLevel, Op, SessionInfo, Topic};
 use avocet_session::{self as session, Handle, Rescue};
+use avocet_tools::file_host::FileHost;
 
 /// A session that is about to be opened.
 pub struct OpeningSession {
     pub request: EditorRequest,
+    pub files: FileSystemCapabilities,
     pub answer_to: RequestId,
     /// Its name where it is not saved.
     pub number: usize,
@@ -34,7 +37,10 @@ pub struct OpeningSession {
 /// Runs a session from its start to its end. Returns its id, and what could not be saved.
 pub async fn run(opening: OpeningSession) -> (String, Option<Rescue>) {
     let open = Arc::clone(&opening.services.open);
-    let request = opening.request.clone();
+    let mut request = opening.request.clone();
+    let (files, requests) = EditorFiles::new(&opening.files).unzip();
+    request.offers.files = files.map(|files| Arc::new(files) as Arc<dyn FileHost>);
+    let files = PendingFiles::new(requests);
     let built = tokio::task::spawn_blocking(move || open(request)).await;
     let built = built.unwrap_or_else(|error| Err(words::NOT_OPENED.with("why", error.to_string())));
     let config = match built {
@@ -48,7 +54,7 @@ pub async fn run(opening: OpeningSession) -> (String, Option<Rescue>) {
     let mut history = OpeningHistory::new(&opening.request);
     let opened = history.read(&mut handle, &opening).await;
     match opened {
-        Ok(info) => Box::pin(talk(opening, handle, history, info)).await,
+        Ok(info) => Box::pin(talk(opening, handle, (history, info), files)).await,
         Err(why) => {
             refuse(&opening, &why).await;
             (String::new(), end(handle).await)
@@ -126,10 +132,10 @@ impl OpeningHistory {
 async fn talk(
     opening: OpeningSession,
     handle: Handle,
-    history: OpeningHistory,
-    info: SessionInfo,
+    (history, info): (OpeningHistory, SessionInfo),
+    files: PendingFiles,
 ) -> (String, Option<Rescue>) {
-    let OpeningSession { request, answer_to, number, services, out, ready } = opening;
+    let OpeningSession { request, answer_to, number, services, out, ready, .. } = opening;
     let name = match info.session.as_str() {
         "" => format!("unsaved-{number}"),
         id => id.to_owned(),
@@ -154,7 +160,7 @@ async fn talk(
     };
     out.answer(&answer_to, &answer).await;
     let _ = handle.ops.send(Op::RefreshExtensions.into()).await;
-    let session = EditorSession { id, handle, conversation, services, out };
+    let session = EditorSession { id, handle, conversation, files, services, out };
     (name, session.run(messages).await)
 }
 
@@ -162,6 +168,7 @@ struct EditorSession {
     id: SessionId,
     handle: Handle,
     conversation: EditorConversation,
+    files: PendingFiles,
     services: Arc<EditorServices>,
     out: MessageSender,
 }
@@ -178,6 +185,10 @@ impl EditorSession {
                     None | Some(SessionMessage::Close) => break,
                     Some(message) => self.on_message(message).await,
                 },
+                request = self.files.next() => {
+                    self.files.send(request, &self.id, &self.out).await;
+                    continue;
+                }
             };
             self.apply(effects).await;
         }
@@ -201,6 +212,11 @@ impl EditorSession {
             }
             SessionMessage::Cancel => self.conversation.on_cancel(),
             SessionMessage::SetMode(id, mode) => self.conversation.on_set_mode(id, mode),
+            SessionMessage::Answered { call, result }
+                if self.files.answer(call, result.as_deref()) =>
+            {
+                Vec::new()
+            }
             SessionMessage::Answered { call, result } => {
                 self.conversation.on_permission(call, result.as_deref())
             }

@@ -9,11 +9,12 @@ use std::time::Duration;
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES as METHODS, AgentCapabilities, CancelNotification, CloseSessionRequest,
-    CloseSessionResponse, Error, Implementation, InitializeRequest, InitializeResponse,
-    ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, McpServer, NewSessionRequest,
-    PromptCapabilities, PromptRequest, RequestId, ResumeSessionRequest, SessionCapabilities,
-    SessionCloseCapabilities, SessionId, SessionInfo, SessionListCapabilities,
-    SessionResumeCapabilities, SetSessionModeRequest,
+    CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, Error,
+    FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse,
+    ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, McpCapabilities, McpServer,
+    NewSessionRequest, PromptCapabilities, PromptRequest, RequestId, ResumeSessionRequest,
+    SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities, SessionId,
+    SessionInfo, SessionListCapabilities, SessionResumeCapabilities, SetSessionModeRequest,
 };
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -22,15 +23,16 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::client_servers;
 use super::open_session::{self, OpeningSession};
 use super::services::{
-    EditorRequest, EditorServices, ReadySession, SESSION_CAPACITY, SessionMessage,
+    EditorOffers, EditorRequest, EditorServices, ReadySession, SESSION_CAPACITY, SessionMessage,
 };
 use super::wire::{
     AgentAnswer, ClientMessage, MessageSender, answer_of, parse_params, read_messages,
 };
 use avocet_core::i18n::{LocalizedText, acp as words};
-use avocet_core::protocol::{ApprovalMode, Notice};
+use avocet_core::protocol::ApprovalMode;
 use avocet_session::Rescue;
 use avocet_store::Listed;
 
@@ -49,6 +51,8 @@ struct AcpServer {
     ready: Sender<ReadySession>,
     rescues: Vec<Rescue>,
     opened: usize,
+    /// What the client does with files.
+    files: FileSystemCapabilities,
 }
 
 /// Runs until the client goes away or the program is leaving. Returns what could not be saved.
@@ -72,6 +76,7 @@ pub async fn serve(
         ready,
         rescues: Vec::new(),
         opened: 0,
+        files: FileSystemCapabilities::new(),
     };
     loop {
         tokio::select! {
@@ -161,6 +166,7 @@ impl AcpServer {
             name if name == METHODS.session_prompt => self.prompt(id, params),
             name if name == METHODS.session_set_mode => self.set_mode(id, params),
             name if name == METHODS.session_close => self.close_session(params),
+            name if name == METHODS.session_delete => self.delete_session(id, params),
             name => Err(Error::method_not_found().data(json!({ "method": name }))),
         };
         match done {
@@ -170,16 +176,19 @@ impl AcpServer {
         }
     }
 
-    fn initialize(&self, params: &RawValue) -> AgentAnswer {
+    fn initialize(&mut self, params: &RawValue) -> AgentAnswer {
         // Whatever version the client has, this is the one there is.
-        let _: InitializeRequest = parse_params(params)?;
+        let InitializeRequest { client_capabilities, .. } = parse_params(params)?;
+        self.files = client_capabilities.fs;
         let prompts = PromptCapabilities::new().image(true).embedded_context(true);
         let sessions = SessionCapabilities::new()
             .list(SessionListCapabilities::new())
             .resume(SessionResumeCapabilities::new())
-            .close(SessionCloseCapabilities::new());
+            .close(SessionCloseCapabilities::new())
+            .delete(SessionDeleteCapabilities::new());
         let capabilities = AgentCapabilities::new()
             .load_session(true)
+            .mcp_capabilities(McpCapabilities::new().http(true).sse(true))
             .prompt_capabilities(prompts)
             .session_capabilities(sessions);
         let version = env!("CARGO_PKG_VERSION");
@@ -192,29 +201,22 @@ impl AcpServer {
 
     fn new_session(&mut self, id: &RequestId, params: &RawValue) -> LaterAnswer {
         let NewSessionRequest { cwd, mcp_servers, .. } = parse_params(params)?;
-        self.report_unused(&mcp_servers);
-        self.open(id, EditorRequest { folder: cwd, resume: None, replays: false })
+        let offers = offers(mcp_servers);
+        self.open(id, EditorRequest { folder: cwd, resume: None, replays: false, offers })
     }
 
     fn load_session(&mut self, id: &RequestId, params: &RawValue) -> LaterAnswer {
         let LoadSessionRequest { cwd, session_id, mcp_servers, .. } = parse_params(params)?;
-        self.report_unused(&mcp_servers);
+        let offers = offers(mcp_servers);
         let resume = Some(session_id.0.to_string());
-        self.open(id, EditorRequest { folder: cwd, resume, replays: true })
+        self.open(id, EditorRequest { folder: cwd, resume, replays: true, offers })
     }
 
     fn resume_session(&mut self, id: &RequestId, params: &RawValue) -> LaterAnswer {
         let ResumeSessionRequest { cwd, session_id, mcp_servers, .. } = parse_params(params)?;
-        self.report_unused(&mcp_servers);
+        let offers = offers(mcp_servers);
         let resume = Some(session_id.0.to_string());
-        self.open(id, EditorRequest { folder: cwd, resume, replays: false })
-    }
-
-    fn report_unused(&self, servers: &[McpServer]) {
-        if !servers.is_empty() {
-            let say = words::NO_MCP.with("n", servers.len());
-            (self.services.report)(&Notice::warning(say));
-        }
+        self.open(id, EditorRequest { folder: cwd, resume, replays: false, offers })
     }
 
     /// Opens a session on a task of its own, which answers once it is there.
@@ -231,6 +233,7 @@ impl AcpServer {
         self.opened += 1;
         let opening = OpeningSession {
             request,
+            files: self.files.clone(),
             answer_to: id.clone(),
             number: self.opened,
             services: Arc::clone(&self.services),
@@ -294,6 +297,31 @@ impl AcpServer {
         }
     }
 
+    /// Deletes a saved session, after it was closed.
+    fn delete_session(&mut self, id: &RequestId, params: &RawValue) -> LaterAnswer {
+        let DeleteSessionRequest { session_id, .. } = parse_params(params)?;
+        let open = self.sessions.remove(session_id.0.as_ref());
+        let services = Arc::clone(&self.services);
+        let out = self.out.clone();
+        let id = id.clone();
+        tokio::spawn(async move {
+            if let Some(open) = open {
+                let _ = open.send(SessionMessage::Close).await;
+                // It is saved by then, and its lock is free.
+                open.closed().await;
+            }
+            let lang = services.lang;
+            let delete = move || (services.delete)(session_id.0.as_ref());
+            let answer = match tokio::task::spawn_blocking(delete).await {
+                Ok(Ok(())) => answer_of(&DeleteSessionResponse::new()),
+                Ok(Err(why)) => Err(Error::invalid_params().data(why.text(lang))),
+                Err(error) => Err(Error::internal_error().data(error.to_string())),
+            };
+            out.answer(&id, &answer).await;
+        });
+        Ok(None)
+    }
+
     /// Hands on what a session answers.
     fn hand_on(&self, session: &SessionId, message: SessionMessage) -> LaterAnswer {
         let Some(inbox) = self.sessions.get(session.0.as_ref()) else {
@@ -316,6 +344,10 @@ impl AcpServer {
         let (Some(inbox), Ok(call)) = (self.sessions.get(session), call.parse()) else { return };
         let _ = inbox.send(SessionMessage::Answered { call, result }).await;
     }
+}
+
+fn offers(servers: Vec<McpServer>) -> EditorOffers {
+    EditorOffers { servers: client_servers::definitions(servers), files: None }
 }
 
 /// An answer now, or nothing: it comes later.

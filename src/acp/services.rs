@@ -11,14 +11,16 @@ use tokio_util::sync::CancellationToken;
 
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{ApprovalMode, Notice};
+use avocet_mcp::ServerDefinition;
 use avocet_session::SessionConfig;
 use avocet_store::Listed;
+use avocet_tools::file_host::FileHost;
 
 /// Messages that wait for one session.
 pub const SESSION_CAPACITY: usize = 64;
 
 /// Which session a client wants to be opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct EditorRequest {
     /// As the client named it.
     pub folder: PathBuf,
@@ -26,6 +28,17 @@ pub struct EditorRequest {
     pub resume: Option<String>,
     /// Whether the client gets the whole conversation so far.
     pub replays: bool,
+    /// What the session gets of the client.
+    pub offers: EditorOffers,
+}
+
+/// What a client offers a session.
+#[derive(Clone, Debug, Default)]
+pub struct EditorOffers {
+    /// The MCP servers that its user set up there.
+    pub servers: Vec<ServerDefinition>,
+    /// The files that it holds.
+    pub files: Option<Arc<dyn FileHost>>,
 }
 
 /// What `app` does for the connection.
@@ -35,6 +48,8 @@ pub struct EditorServices {
     pub list: ListSaved,
     /// Tells the user what belongs to no session's conversation.
     pub report: Arc<dyn Fn(&Notice) + Send + Sync>,
+    /// Deletes a saved session with all that is saved for it. Blocks.
+    pub delete: DeleteSaved,
     pub lang: Lang,
     pub leaving: CancellationToken,
 }
@@ -42,6 +57,7 @@ pub struct EditorServices {
 /// Builds a session. Blocks.
 pub type OpenEditorSession =
     Arc<dyn Fn(EditorRequest) -> Result<SessionConfig, LocalizedText> + Send + Sync>;
+pub type DeleteSaved = Arc<dyn Fn(&str) -> Result<(), LocalizedText> + Send + Sync>;
 pub type ListSaved =
     Arc<dyn Fn(Option<&Path>, usize) -> Result<Vec<Listed>, LocalizedText> + Send + Sync>;
 

@@ -53,12 +53,14 @@ pub fn run(startup: Startup, options: GivenOptions) -> Exit {
 fn services(startup: &Arc<Startup>, options: GivenOptions) -> EditorServices {
     let opener = Arc::clone(startup);
     let lister = Arc::clone(startup);
+    let deleter = Arc::clone(startup);
     let reporter = Arc::clone(startup);
     EditorServices {
         open: Arc::new(move |request| open_session(&opener, &options, &request)),
         list: Arc::new(move |folder, most| {
             list_saved(&lister, folder, most).map_err(|error| error.localized())
         }),
+        delete: Arc::new(move |id| delete_saved(&deleter, id).map_err(|error| error.localized())),
         report: Arc::new(move |notice| {
             reporter.fail(notice, Exit::Done);
         }),
@@ -86,7 +88,8 @@ fn open_session(
     if let Some(id) = &request.resume {
         check_saved(&own, id).map_err(|error| error.localized())?;
     }
-    let built = session_builder::build(&own, None, SessionPurpose::Editor);
+    let offers = request.offers.clone();
+    let built = session_builder::build_with(&own, None, SessionPurpose::Editor, offers);
     let mut config = built.map_err(|failure| failure.notice.say.clone())?;
     config.persistence.resume = request.resume.clone().map(ResumeTarget::Id);
     if !request.replays {
@@ -118,4 +121,9 @@ fn list_saved(
         real.display().to_string()
     });
     Database::open(&startup.store)?.0.list(folder.as_deref(), most)
+}
+
+fn delete_saved(startup: &Startup, id: &str) -> Result<(), StoreError> {
+    check_saved(startup, id)?;
+    Database::open(&startup.store)?.0.delete(&startup.store, id)
 }

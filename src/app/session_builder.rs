@@ -12,6 +12,7 @@ use super::step_runner::{
     SessionPurpose, StepRunner, exec_tools, exposed_key_host, machine, trust_prompt,
 };
 use crate::cli::Exit;
+use avocet_acp::services::EditorOffers;
 use avocet_config::approvals::{Approvals, Side};
 use avocet_config::diagnostic;
 use avocet_config::extensions::bot;
@@ -19,6 +20,7 @@ use avocet_config::project_kind::describe_project;
 use avocet_core::i18n::{Localize, LocalizedText, cli, session as words};
 use avocet_core::private_dir::beside;
 use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
+use avocet_mcp::ServerDefinition;
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
 use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
@@ -33,6 +35,7 @@ use avocet_session::{
     permissions,
 };
 use avocet_tools::exec::Exec;
+use avocet_tools::file_host::FileHost;
 use avocet_tools::read_tracker::ReadTracker;
 use avocet_tools::system::System;
 use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
@@ -81,6 +84,16 @@ pub fn build(
     bot: Option<&str>,
     purpose: SessionPurpose,
 ) -> Result<SessionConfig, StartError> {
+    build_with(startup, bot, purpose, EditorOffers::default())
+}
+
+/// The same, with what an editor offers.
+pub fn build_with(
+    startup: &Startup,
+    bot: Option<&str>,
+    purpose: SessionPurpose,
+    offers: EditorOffers,
+) -> Result<SessionConfig, StartError> {
     let settings = &startup.loaded.settings;
     let fail = |say: LocalizedText, exit| StartError {
         notice: Box::new(Notice::error(say)),
@@ -92,7 +105,7 @@ pub fn build(
     let connector = ModelConnector::new(startup).with_redactor(Arc::clone(&redactor));
     let first =
         first_model(startup, &connector, purpose).map_err(|say| fail(say, Exit::WrongUse))?;
-    let desk = file_tool_state(startup);
+    let desk = file_tool_state(startup, offers.files);
     if purpose != SessionPurpose::Chat {
         sweep(startup);
     }
@@ -122,7 +135,7 @@ pub fn build(
     Ok(SessionConfig {
         info,
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
-        servers: servers(startup, purpose, &runner.exec, &security),
+        servers: servers(startup, purpose, (&runner.exec, &security), offers.servers),
         security,
         tools,
         surroundings: surroundings(startup),
@@ -156,8 +169,8 @@ fn trust_of(startup: &Startup, purpose: SessionPurpose) -> TrustPrompt {
 fn servers(
     startup: &Startup,
     purpose: SessionPurpose,
-    exec: &Exec,
-    security: &Security,
+    (exec, security): (&Exec, &Security),
+    first: Vec<ServerDefinition>,
 ) -> Option<Box<dyn McpAccess>> {
     let has_user = match purpose {
         SessionPurpose::Screen => true,
@@ -170,7 +183,7 @@ fn servers(
         place: security.place.clone(),
         world: Arc::clone(&security.world),
     };
-    Some(Box::new(FolderServers::new(startup, starter, has_user)))
+    Some(Box::new(FolderServers::new(startup, starter, first, has_user)))
 }
 
 /// Nothing in an untrusted folder is read.
@@ -259,9 +272,9 @@ fn tools(exec: &Exec, desk: &file::FileToolState) -> Toolbox {
     Toolbox::new(tools).with_backups(desk.backups.clone())
 }
 
-fn file_tool_state(startup: &Startup) -> file::FileToolState {
+fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {
     file::FileToolState {
-        read_tracker: ReadTracker::default(),
+        read_tracker: ReadTracker::with_host(host),
         backups: Some(file::Backups::new(startup.paths.backups())),
         journal: Some(Arc::new(file::Journal::new(&startup.paths.journals()))),
     }

@@ -134,6 +134,12 @@ pub trait Machine: Send + Sync {
     }
     /// The contents of a regular file, links followed. More than `most` bytes are an error.
     fn read(&self, path: &Path, most: usize) -> Contents;
+
+    /// The text of a file in an editor, where it may be newer than on the disk.
+    fn unsaved_text(&self, _path: &Path) -> Option<Vec<u8>> {
+        None
+    }
+
     /// The beginning of a regular file of any size.
     fn head(&self, _path: &Path, _most: usize) -> Option<Vec<u8>> {
         None

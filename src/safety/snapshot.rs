@@ -98,6 +98,10 @@ impl Machine for MachineSnapshot<'_> {
         self.world.read(path, most)
     }
 
+    fn unsaved_text(&self, path: &Path) -> Option<Vec<u8>> {
+        self.world.unsaved_text(path)
+    }
+
     fn head(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
         self.world.head(path, most)
     }

@@ -23,6 +23,7 @@ pub mod attachments;
 pub mod checkpoint;
 pub mod exec;
 pub mod file;
+pub mod file_host;
 pub mod git_branch;
 pub mod image;
 pub mod interaction;

@@ -219,6 +219,12 @@ impl Machine for System {
         entries(folder, most)
     }
 
+    fn unsaved_text(&self, path: &Path) -> Option<Vec<u8>> {
+        let host = self.read_tracker.writing_host()?;
+        // The editor answers on another task.
+        tokio::task::block_in_place(|| host.read(path)).map(String::into_bytes)
+    }
+
     fn comes_back(&self, root: &Path, path: &Path) -> bool {
         self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.covers(root, path))
     }

@@ -13,7 +13,7 @@ use crate::support::bench::TestDir;
 use crate::support::server::{Reply, Server};
 use crate::support::wait::{PATIENCE, wait_until};
 
-const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
+pub(super) const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
 
 fn write_file(path: &str) -> String {
     let input = json!({ "path": path, "content": "new\n" });
@@ -23,7 +23,7 @@ fn write_file(path: &str) -> String {
 }
 
 /// An editor with the program as its agent.
-struct AcpClient {
+pub(super) struct AcpClient {
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
@@ -63,7 +63,7 @@ impl AcpClient {
         AcpClient { child, input, messages, errors, next: 1, seen: Vec::new() }
     }
 
-    fn scripted(bench: &TestDir, replies: &[&str]) -> AcpClient {
+    pub(super) fn scripted(bench: &TestDir, replies: &[&str]) -> AcpClient {
         AcpClient::start(bench, &["--model", &bench.script(replies)])
     }
 
@@ -71,22 +71,22 @@ impl AcpClient {
         AcpClient::start(bench, &["--base-url", &server.base_url(), "--model", "own"])
     }
 
-    fn raw(&mut self, line: &[u8]) {
+    pub(super) fn raw(&mut self, line: &[u8]) {
         let input = self.input.as_mut().unwrap();
         input.write_all(line).unwrap();
         input.write_all(b"\n").unwrap();
         input.flush().unwrap();
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(super) fn send(&mut self, message: &Value) {
         self.raw(message.to_string().as_bytes());
     }
 
-    fn notify(&mut self, method: &str, params: Value) {
+    pub(super) fn notify(&mut self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    fn request(&mut self, method: &str, params: Value) -> u64 {
+    pub(super) fn request(&mut self, method: &str, params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -94,7 +94,7 @@ impl AcpClient {
     }
 
     /// The next message of this kind; what comes before it is kept.
-    fn wait_for(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+    pub(super) fn wait_for(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.seen.iter().position(&is_it) {
             return self.seen.remove(at);
         }
@@ -107,18 +107,18 @@ impl AcpClient {
         }
     }
 
-    fn answer(&mut self, id: u64) -> Value {
+    pub(super) fn answer(&mut self, id: u64) -> Value {
         self.wait_for("answer", |message| message["id"] == id && message["method"].is_null())
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         let mut answer = self.answer(id);
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].take()
     }
 
-    fn refusal(&mut self, method: &str, params: Value) -> Value {
+    pub(super) fn refusal(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         let mut answer = self.answer(id);
         assert!(answer["result"].is_null(), "{method}: {answer}");
@@ -126,39 +126,49 @@ impl AcpClient {
     }
 
     /// A new session in this folder.
-    fn open(&mut self, bench: &TestDir) -> String {
-        let files = json!({ "readTextFile": false, "writeTextFile": false });
+    pub(super) fn open(&mut self, bench: &TestDir) -> String {
+        self.open_with(bench, false, json!([]))
+    }
+
+    /// The same for an editor that holds files, or does not, with these MCP servers.
+    pub(super) fn open_with(
+        &mut self,
+        bench: &TestDir,
+        holds_files: bool,
+        servers: Value,
+    ) -> String {
+        let files = json!({ "readTextFile": holds_files, "writeTextFile": holds_files });
         let start = json!({ "protocolVersion": 1, "clientCapabilities": { "fs": files } });
         let agent = self.ask("initialize", start);
         assert_eq!(agent["protocolVersion"], 1);
         assert_eq!(agent["agentCapabilities"]["loadSession"], true);
         assert_eq!(agent["agentCapabilities"]["promptCapabilities"]["image"], true);
-        let new = self.ask("session/new", json!({ "cwd": bench.work(), "mcpServers": [] }));
+        let new = self.ask("session/new", json!({ "cwd": bench.work(), "mcpServers": servers }));
         assert_eq!(new["modes"]["currentModeId"], "ask", "{new}");
         new["sessionId"].as_str().unwrap().to_owned()
     }
 
-    fn begin_prompt(&mut self, session: &str, text: &str) -> u64 {
+    pub(super) fn begin_prompt(&mut self, session: &str, text: &str) -> u64 {
         let blocks = json!([{ "type": "text", "text": text }]);
         self.request("session/prompt", json!({ "sessionId": session, "prompt": blocks }))
     }
 
-    fn ended(&mut self, prompt: u64) -> String {
+    pub(super) fn ended(&mut self, prompt: u64) -> String {
         let answer = self.answer(prompt);
         let reason = answer["result"]["stopReason"].as_str();
         reason.unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
-    fn prompt(&mut self, session: &str, text: &str) -> String {
+    pub(super) fn prompt(&mut self, session: &str, text: &str) -> String {
         let id = self.begin_prompt(session, text);
         self.ended(id)
     }
 
-    fn permission(&mut self) -> Value {
+    pub(super) fn permission(&mut self) -> Value {
         self.wait_for("permission", |message| message["method"] == "session/request_permission")
     }
 
-    fn choose(&mut self, permission: &Value, kind: &str) {
+    pub(super) fn choose(&mut self, permission: &Value, kind: &str) {
         let options = permission["params"]["options"].as_array().unwrap();
         let option = options.iter().find(|option| option["kind"] == kind).unwrap();
         let outcome = json!({ "outcome": "selected", "optionId": option["optionId"] });
@@ -167,29 +177,29 @@ impl AcpClient {
     }
 
     /// The updates of a kind that came so far.
-    fn updates(&mut self, kind: &str) -> Vec<Value> {
+    pub(super) fn updates(&mut self, kind: &str) -> Vec<Value> {
         self.seen.extend(self.messages.try_iter());
         let updates = self.seen.iter().map(|message| &message["params"]["update"]);
         updates.filter(|update| update["sessionUpdate"] == kind).cloned().collect()
     }
 
-    fn wait_for_update(&mut self, kind: &str) -> Value {
+    pub(super) fn wait_for_update(&mut self, kind: &str) -> Value {
         let is_it = |message: &Value| message["params"]["update"]["sessionUpdate"] == kind;
         self.wait_for(kind, is_it)["params"]["update"].take()
     }
 
     /// The text of the chunks of a kind.
-    fn text(&mut self, kind: &str) -> String {
+    pub(super) fn text(&mut self, kind: &str) -> String {
         let chunks = self.updates(kind);
         chunks.iter().map(|update| update["content"]["text"].as_str().unwrap()).collect()
     }
 
-    fn said(&mut self) -> String {
+    pub(super) fn said(&mut self) -> String {
         self.text("agent_message_chunk")
     }
 
     /// The editor closes its end. The exit code, and what was on standard error.
-    fn close(mut self) -> (Option<i32>, String) {
+    pub(super) fn close(mut self) -> (Option<i32>, String) {
         self.input = None;
         wait_until("the program ends", || self.child.try_wait().unwrap().is_some());
         let code = self.child.wait().unwrap().code();
@@ -468,17 +478,6 @@ fn a_client_that_vanishes_in_a_permission_leaves_nothing_done_and_nothing_runnin
     let saved = json!({ "sessionId": session, "cwd": bench.work(), "mcpServers": [] });
     client.ask("session/load", saved);
     assert_eq!(client.text("user_message_chunk"), "write it");
-}
-
-#[test]
-fn servers_of_the_editor_are_accepted_and_one_line_says_that_they_are_not_used() {
-    let bench = TestDir::new();
-    let mut client = AcpClient::scripted(&bench, &[DONE]);
-    let server = json!({ "name": "time", "command": "/bin/false", "args": [], "env": [] });
-    let new = json!({ "cwd": bench.work(), "mcpServers": [server] });
-    client.ask("session/new", new);
-    let (_, said) = client.close();
-    assert_eq!(said.matches("MCP").count(), 1, "{said}");
 }
 
 #[test]

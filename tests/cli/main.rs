@@ -13,6 +13,7 @@
 mod support;
 
 mod acp;
+mod acp_offers;
 
 #[cfg(target_os = "linux")]
 mod adversarial;

@@ -46,6 +46,7 @@ client rejected 'stop "end_turn"' --reject --prompt 'write it'
 [ ! -e "$work/a.txt" ] || { echo "FAILED  a rejected step ran"; failed=1; }
 client permitted 'stop "end_turn"' --prompt 'write it'
 [ "$(cat "$work/a.txt")" = new ] || { echo "FAILED  a permitted step did not run"; failed=1; }
+grep -q '^write ' "$root/permitted.log" || { echo "FAILED  the editor did not write the file"; failed=1; }
 session=$(sed -n 's/^session "\(.*\)"/\1/p' "$root/permitted.log")
 rm -f "$work/a.txt"
 client loaded 'user_message_chunk {"text":"write it"' --load "$session" --prompt 'again'

@@ -1,7 +1,8 @@
 //! Sentences of `acp`.
 
 words! { "acp":
-    NO_MCP: "The editor named {n} MCP {n:server|servers}. Avocet does not use those of an editor yet.", "编辑器指定了 {n} 个 MCP 服务器。Avocet 目前还不使用编辑器提供的服务器。";
+    FILE_REFUSED: "it answered with an error", "它返回了错误";
+    FILE_LATE: "it did not answer within {seconds} s", "它没有在 {seconds} 秒内应答";
     NOT_ABSOLUTE: "`{folder}` is not an absolute path.", "`{folder}` 不是绝对路径。";
     TOO_MANY: "At most {most} sessions are open at once.", "最多同时打开 {most} 个会话。";
     TOO_FAST: "Too many messages are waiting in this session.", "此会话中等待的消息过多。";

@@ -25,6 +25,7 @@ words! { "tools":
     DISK_FULL: "`{path}`: the disk is full; nothing was changed.", "`{path}`：磁盘已满，未作任何修改。";
     DISK_READ_ONLY: "`{path}` is on a read-only disk; nothing was changed.", "`{path}` 所在磁盘只读，未作任何修改。";
     FILE_FAILED: "`{path}`: {why}.", "`{path}`：{why}。";
+    EDITOR_NOT_WRITTEN: "The editor did not write `{path}`: {why}", "编辑器没有写入 `{path}`：{why}";
     READ_ONLY: "`{path}` is marked as read-only; nothing was changed.", "`{path}` 标为只读，未作任何修改。";
     NOT_KEPT: "The old content of `{path}` could not be backed up ({why}), so nothing was changed.", "无法保留 `{path}` 的旧内容（{why}），因此未作任何修改。";
     LARGE_EDITED: "The file is too large for a copy of its old content: `/undo` does not restore it.", "文件过大，没有保留旧内容：`/undo` 无法还原。";

@@ -570,7 +570,11 @@ fn content(
 ) -> Result<Option<Vec<u8>>, InputError> {
     let world = ground.scene.world;
     match (world.read(&spot.path, most), world.kind(&spot.path)) {
-        (Contents::Bytes(bytes), _) => Ok(Some(bytes)),
+        (Contents::Bytes(bytes), _) => {
+            let is_text = spot.inside && std::str::from_utf8(&bytes).is_ok();
+            let unsaved = if is_text { world.unsaved_text(&spot.path) } else { None };
+            Ok(Some(unsaved.filter(|text| text.len() <= most).unwrap_or(bytes)))
+        }
         (Contents::Missing, _) => Ok(None),
         (Contents::Unreadable, PathKind::Folder) => Err(spot.say(common::IS_FOLDER).into()),
         (Contents::Unreadable, PathKind::File) => {

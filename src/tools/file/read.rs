@@ -42,6 +42,9 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
         Err(error) => return failed(&error),
     };
     let is_whole = bytes.len() as u64 <= MOST;
+    let is_text = spot.inside && is_whole && std::str::from_utf8(&bytes).is_ok();
+    let unsaved = seen.host.as_ref().filter(|_| is_text).and_then(|host| host.read(&spot.path));
+    let bytes = unsaved.map_or(bytes, String::into_bytes);
     if is_whole && let Some(result) = visible(&bytes, spot) {
         seen.record(&spot.path, Some(digest(&bytes)));
         return result;

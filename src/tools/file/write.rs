@@ -45,7 +45,7 @@ pub fn run_patch(patch: &PatchTask, desk: &FileToolState) -> FileToolResult {
     let mut done: Vec<(&Write, Option<Vec<u8>>)> = Vec::new();
     let mut notes = Vec::new();
     for write in &patch.writes {
-        let old = current(write);
+        let old = unsaved_text(write, desk).or_else(|| current(write));
         let result = run(write, desk);
         if result.exit != 0 {
             for (write, old) in done.iter().rev() {
@@ -108,6 +108,10 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<Option<Vec<u8>>, 
     }
     let mut there = slot.file()?;
     let old = there.as_mut().map(|there| there.read(MOST)).transpose()?;
+    let old = old.map(|old| match std::str::from_utf8(&old) {
+        Ok(_) => unsaved_text(write, desk).unwrap_or(old),
+        Err(_) => old,
+    });
     if old.as_deref().map(digest) != write.change.before {
         return Err(WriteError::Changed);
     }
@@ -127,6 +131,14 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<Option<Vec<u8>>, 
     if let (true, Some(old)) = (write.backup, &old) {
         back_up(write, old)?;
     }
+    if let Some(after) = &write.after
+        && write_by_host(write, after, desk)?
+    {
+        if write.change.executable && there.is_none() {
+            slot.make_executable()?;
+        }
+        return Ok(old);
+    }
     match &write.after {
         Some(after) => match slot.write_atomic(after, there.as_ref()) {
             // It came while nothing was there.
@@ -139,6 +151,25 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<Option<Vec<u8>>, 
         None => slot.remove()?,
     }
     Ok(old)
+}
+
+/// The text of the file in an editor.
+fn unsaved_text(write: &Write, desk: &FileToolState) -> Option<Vec<u8>> {
+    let host = desk.read_tracker.writing_host().filter(|_| write.spot.inside)?;
+    host.read(&write.spot.path).map(String::into_bytes)
+}
+
+/// Whether an editor wrote the file.
+fn write_by_host(write: &Write, after: &[u8], desk: &FileToolState) -> Result<bool, WriteError> {
+    let host = desk.read_tracker.writing_host().filter(|_| write.spot.inside);
+    let (Some(host), Ok(text)) = (host, std::str::from_utf8(after)) else { return Ok(false) };
+    match host.write(&write.spot.path, text) {
+        Ok(()) => Ok(true),
+        Err(why) => {
+            let say = words::EDITOR_NOT_WRITTEN.with("path", write.spot.shown.as_str());
+            Err(WriteError::Message(Box::new(say.with("why", why))))
+        }
+    }
 }
 
 /// Replaces an entry other than a file with the file.
