@@ -7,10 +7,11 @@ use std::time::Duration;
 use avocet_core::text::command_line;
 use serde_json::json;
 
-use super::entry::{CALL_TIMEOUT, START_TIMEOUT};
 use super::hash::short_hash;
 use super::message::McpError;
 
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// The most characters of a name.
 pub(crate) const MAX_NAME: usize = 64;
 

@@ -45,7 +45,7 @@ pub struct ServerDefinitions {
     /// In the order of the files; no two have the same name.
     pub servers: Vec<ServerDefinition>,
     pub diagnostics: Vec<DefinitionDiagnostic>,
-    /// What is not used for a reason that is no fault.
+    /// What is not used for a reason that is not a fault.
     pub remarks: Vec<DefinitionDiagnostic>,
     /// The files that there are.
     pub files: Vec<DefinitionOrigin>,

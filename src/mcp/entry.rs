@@ -9,12 +9,10 @@ use serde_json::{Map, Value};
 use avocet_core::i18n::{LocalizedText, mcp as phrases};
 
 use super::definition::{
-    DefinitionOrigin, DefinitionProgram, RemoteServer, ServerDefinition, ServerTransport,
-    StdioServer, ToolFilter,
+    CALL_TIMEOUT, DefinitionOrigin, DefinitionProgram, RemoteServer, START_TIMEOUT,
+    ServerDefinition, ServerTransport, StdioServer, ToolFilter,
 };
 
-pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
-pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// Reads one entry.

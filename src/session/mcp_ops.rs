@@ -15,6 +15,7 @@ use super::mcp_servers::{
 };
 use super::mcp_tool::McpTool;
 use super::state::Session;
+use super::user_input::UserInput;
 use avocet_core::i18n::{Localize, mcp_pages as phrases};
 use avocet_core::protocol::{Event, McpAction, Notice, Page, Provider};
 use avocet_mcp::{McpCallId, McpError, McpEvent, McpRequest, McpServer, ServerDefinitions};
@@ -22,6 +23,8 @@ use avocet_tools::Toolbox;
 
 /// The first turn of a session without a screen waits so long for servers that start.
 const START_WAIT: Duration = Duration::from_secs(10);
+/// The same for a message that is a prompt of one.
+const NAMED_START_WAIT: Duration = Duration::from_secs(40);
 
 impl Session {
     /// Reads the definitions after the start, or again.
@@ -41,14 +44,16 @@ impl Session {
     }
 
     /// A turn that no other will follow begins with the tools of servers, if they start in time.
-    pub(super) async fn wait_for_servers(&mut self) {
+    pub(super) async fn wait_for_servers(&mut self, input: &UserInput) {
         let has_access = self.servers.access.is_some();
         if !has_access || self.servers.has_user() || !self.servers.is_starting() {
             return;
         }
         self.load_servers_at_start();
         // What is late comes with a later turn.
-        let end = tokio::time::Instant::now() + START_WAIT;
+        let is_named = matches!(input, UserInput::Prompt(prompt) if prompt.is_of_server());
+        let patience = if is_named { NAMED_START_WAIT } else { START_WAIT };
+        let end = tokio::time::Instant::now() + patience;
         while let Ok(news) = timeout_at(end, self.servers.next()).await {
             self.handle_server_news(news).await;
             if !self.servers.is_starting() {

@@ -60,7 +60,7 @@ pub struct McpServers {
     pub(super) access: Option<Box<dyn McpAccess>>,
     pub(super) servers: Vec<SessionServer>,
     pub(super) faults: Vec<DefinitionDiagnostic>,
-    /// What is not used for a reason that is no fault.
+    /// What is not used for a reason that is not a fault.
     pub(super) remarks: Vec<DefinitionDiagnostic>,
     /// The tools of those that run.
     pub(super) catalog: Arc<ToolCatalog>,

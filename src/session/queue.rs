@@ -173,7 +173,7 @@ impl Session {
         };
         self.reload_settings().await;
         self.refresh_and_wait().await;
-        self.wait_for_servers().await;
+        self.wait_for_servers(&words).await;
         self.start(words, origin, notes);
     }
 

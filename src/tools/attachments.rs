@@ -270,7 +270,7 @@ fn list_folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
     Ok((text, AttachmentSize::Entries(count), cut))
 }
 
-/// A text that is no file, from a server.
+/// A text from a server.
 pub fn of_text(name: &str, text: String) -> Attachment {
     let count = text.lines().count();
     let (text, cut) = shorten(text, MOST);
@@ -279,7 +279,7 @@ pub fn of_text(name: &str, text: String) -> Attachment {
     Attachment { attached, text, image: None }
 }
 
-/// An image or a document that is no file.
+/// An image or a document from a server.
 ///
 /// # Errors
 /// One sentence: it cannot be read, or is too large.

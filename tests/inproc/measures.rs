@@ -53,6 +53,8 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
             "tests/inproc/dialogues.rs",
             "tests/dialogues",
             "tests/inproc/extra_folders.rs",
+            "tests/inproc/mcp.rs",
+            "tests/cli/mcp.rs",
             "tests/inproc/prompts.rs",
             "tests/system/sandbox_approval.rs",
             "tests/screen/secrets.rs",

@@ -173,6 +173,10 @@ impl Prompt {
         }
     }
 
+    pub fn is_of_server(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, PromptPart::ServerPrompt(_)))
+    }
+
     /// Its shell lines, in order.
     pub fn shell_lines(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {

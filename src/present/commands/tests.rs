@@ -1,7 +1,5 @@
 //! The outcomes of typed commands.
 
-mod chat;
-
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use avocet_core::i18n;
@@ -11,6 +9,7 @@ use avocet_core::protocol::{
     Extensions, Mode, Notice, OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
 };
 
+mod chat;
 mod prompts;
 mod running;
 mod scripts;
