@@ -8,7 +8,8 @@ use avocet_core::i18n;
 use avocet_core::i18n::{Lang, PhraseValue};
 use avocet_core::protocol::{
     CommandArgument, CommandTraits, Effort, ExportFormat, Extension, ExtensionKind, ExtensionState,
-    Extensions, Mode, Notice, OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
+    Extensions, Mode, ModelOp, Notice, OmittedSkills, Op, Report, RuleOp, SavedOp, SessionInfo,
+    SessionOp, SettingOp, ToolInfo, TurnOp, Usage,
 };
 
 mod running;
@@ -110,66 +111,99 @@ fn page_rows(outcome: CommandOutcome) -> Vec<String> {
 }
 
 fn runs(script: &str, args: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::RunScript { script: script.into(), args: args.into() })
+    CommandOutcome::Send(Op::Turn(TurnOp::RunScript { script: script.into(), args: args.into() }))
 }
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn each_command_does_what_its_row_says() {
     let cases = [
-        ("/new", CommandOutcome::Send(Op::New)),
-        ("/clear", CommandOutcome::Send(Op::New)),
-        ("/RESET", CommandOutcome::Send(Op::New)),
+        ("/new", CommandOutcome::Send(Op::Saved(SavedOp::New))),
+        ("/clear", CommandOutcome::Send(Op::Saved(SavedOp::New))),
+        ("/RESET", CommandOutcome::Send(Op::Saved(SavedOp::New))),
         (
             "/queue  then this\nand that ",
-            CommandOutcome::Send(Op::Submit { text: "then this\nand that".into() }),
+            CommandOutcome::Send(Op::Turn(TurnOp::Submit { text: "then this\nand that".into() })),
         ),
-        ("/steer  this\nway ", CommandOutcome::Send(Op::Steer { text: "this\nway".into() })),
-        ("/retry", CommandOutcome::Send(Op::Retry)),
+        (
+            "/steer  this\nway ",
+            CommandOutcome::Send(Op::Turn(TurnOp::Steer { text: "this\nway".into() })),
+        ),
+        ("/retry", CommandOutcome::Send(Op::Turn(TurnOp::Retry))),
         ("/run summary", runs("summary", "")),
         ("/run  a/b.ai.yaml  {who: Ann} ", runs("a/b.ai.yaml", "{who: Ann}")),
         ("/run 'my own.ai.yaml' two words", runs("my own.ai.yaml", "two words")),
-        ("/diff", CommandOutcome::Send(Op::Report { report: Report::Changes })),
-        ("/redo", CommandOutcome::Send(Op::Redo)),
+        ("/diff", CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Changes }))),
+        ("/redo", CommandOutcome::Send(Op::Turn(TurnOp::Redo))),
         // The session takes it over, or says what is wrong with it.
         (
             "/config  vim on",
-            CommandOutcome::Send(Op::Configure {
+            CommandOutcome::Send(Op::Setting(SettingOp::Configure {
                 key: Some("vim".into()),
                 value: Some("on".into()),
-            }),
+            })),
         ),
         (
             "/config unset  vim",
-            CommandOutcome::Send(Op::Configure { key: Some("unset vim".into()), value: None }),
+            CommandOutcome::Send(Op::Setting(SettingOp::Configure {
+                key: Some("unset vim".into()),
+                value: None,
+            })),
         ),
         ("/config", CommandOutcome::Do(UiAction::Settings(String::new()))),
         ("/config safety", CommandOutcome::Do(UiAction::Settings("safety".into()))),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
-        ("/undo", CommandOutcome::Send(Op::Undo { turns: 1 })),
-        ("/undo 3", CommandOutcome::Send(Op::Undo { turns: 3 })),
-        ("/plugins", CommandOutcome::Send(Op::Report { report: Report::Plugins })),
-        ("/context", CommandOutcome::Send(Op::Report { report: Report::Context })),
-        ("/usage", CommandOutcome::Send(Op::Report { report: Report::Usage })),
+        ("/undo", CommandOutcome::Send(Op::Turn(TurnOp::Undo { turns: 1 }))),
+        ("/undo 3", CommandOutcome::Send(Op::Turn(TurnOp::Undo { turns: 3 }))),
+        (
+            "/plugins",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Plugins })),
+        ),
+        (
+            "/context",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Context })),
+        ),
+        ("/usage", CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Usage }))),
         ("/copy", CommandOutcome::Do(UiAction::Copy(1))),
         ("/copy 3", CommandOutcome::Do(UiAction::Copy(3))),
         ("/model", CommandOutcome::Do(UiAction::Models)),
-        ("/model large", CommandOutcome::Send(Op::SetModel { name: "Large".into() })),
-        ("/mode Low", CommandOutcome::Send(Op::SetMode { mode: Mode::Low })),
+        (
+            "/model large",
+            CommandOutcome::Send(Op::Model(ModelOp::SetModel { name: "Large".into() })),
+        ),
+        ("/mode Low", CommandOutcome::Send(Op::Setting(SettingOp::SetMode { mode: Mode::Low }))),
         ("/effort", CommandOutcome::Do(UiAction::Efforts)),
-        ("/effort High", CommandOutcome::Send(Op::SetEffort { effort: Some(Effort::High) })),
-        ("/reasoning auto", CommandOutcome::Send(Op::SetEffort { effort: None })),
+        (
+            "/effort High",
+            CommandOutcome::Send(Op::Model(ModelOp::SetEffort { effort: Some(Effort::High) })),
+        ),
+        ("/reasoning auto", CommandOutcome::Send(Op::Model(ModelOp::SetEffort { effort: None }))),
         ("/theme", CommandOutcome::Do(UiAction::Theme(None))),
         ("/theme light", CommandOutcome::Do(UiAction::Theme(Some("light".into())))),
-        ("/allow git  push *", CommandOutcome::Send(Op::Allow { rule: "git push *".into() })),
-        ("/deny git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
-        ("/forbid git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
-        ("/platforms", CommandOutcome::Send(Op::Report { report: Report::Platforms })),
-        ("/bg", CommandOutcome::Send(Op::Report { report: Report::Running })),
+        (
+            "/allow git  push *",
+            CommandOutcome::Send(Op::Rules(RuleOp::Allow { rule: "git push *".into() })),
+        ),
+        (
+            "/deny git push",
+            CommandOutcome::Send(Op::Rules(RuleOp::Deny { rule: "git push".into() })),
+        ),
+        (
+            "/forbid git push",
+            CommandOutcome::Send(Op::Rules(RuleOp::Deny { rule: "git push".into() })),
+        ),
+        (
+            "/platforms",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Platforms })),
+        ),
+        ("/bg", CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Running }))),
         ("/help", CommandOutcome::Do(UiAction::Help(None))),
         ("/", CommandOutcome::Do(UiAction::Help(None))),
         ("/help model", CommandOutcome::Do(UiAction::Help(Some("model".into())))),
-        ("/doctor", CommandOutcome::Send(Op::Report { report: Report::Doctor })),
+        (
+            "/doctor",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Doctor })),
+        ),
         ("/q", CommandOutcome::Do(UiAction::Quit)),
     ];
     for (line, expected) in cases {
@@ -181,7 +215,7 @@ fn each_command_does_what_its_row_says() {
 fn a_language_is_changed_on_both_sides() {
     let expected = CommandOutcome::Many(vec![
         CommandOutcome::Do(UiAction::Lang(Lang::Zh)),
-        CommandOutcome::Send(Op::SetLang { lang: Lang::Zh }),
+        CommandOutcome::Send(Op::Setting(SettingOp::SetLang { lang: Lang::Zh })),
     ]);
     assert_eq!(fixture().dispatch_line("/lang zh"), expected);
 }
@@ -199,7 +233,7 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
         let path = path.map(str::to_owned);
         assert_eq!(
             fixture().dispatch_line(line),
-            CommandOutcome::Send(Op::Export { format, path }),
+            CommandOutcome::Send(Op::Saved(SavedOp::Export { format, path })),
             "{line}"
         );
     }
@@ -270,16 +304,19 @@ fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
     let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else {
         panic!("two outcomes")
     };
-    assert_eq!(outcomes[1], CommandOutcome::Send(Op::SetModel { name: "huge".into() }));
+    assert_eq!(
+        outcomes[1],
+        CommandOutcome::Send(Op::Model(ModelOp::SetModel { name: "huge".into() }))
+    );
     let mut alone = fixture();
     alone.facts.base_url.clear();
-    let asked = CommandOutcome::Send(Op::SetModel { name: "huge".into() });
+    let asked = CommandOutcome::Send(Op::Model(ModelOp::SetModel { name: "huge".into() }));
     assert_eq!(alone.dispatch_line("/model huge"), asked, "there is no server that could list it");
 }
 
 #[test]
 fn during_a_turn_each_command_behaves_as_its_row_says() {
-    assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Stop));
+    assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Turn(TurnOp::Stop)));
     assert!(
         busy().notice_for("/new").starts_with("`/new` is not available while a turn is running.")
     );
@@ -289,7 +326,7 @@ fn during_a_turn_each_command_behaves_as_its_row_says() {
     assert_eq!(outcomes[1], CommandOutcome::Do(UiAction::Later("/mode low".into())));
     assert_eq!(
         fixture().dispatch_line("/mode low"),
-        CommandOutcome::Send(Op::SetMode { mode: Mode::Low })
+        CommandOutcome::Send(Op::Setting(SettingOp::SetMode { mode: Mode::Low }))
     );
     // A mistake is reported at once, not after the turn.
     assert!(busy().notice_for("/mode fast").contains("takes one of"));
@@ -331,7 +368,10 @@ fn a_name_wins_over_an_alias() {
     let row = |name, aliases| SlashCommand { name, aliases, ..table::COMMANDS[0] };
     let table = [row("long", &["short"]), row("short", &[])];
     assert_eq!(find_in(&table, "/short").map(|command| command.name), Some("short"));
-    assert_eq!(dispatch_in(&table, &fixture().call(), "/short"), CommandOutcome::Send(Op::New));
+    assert_eq!(
+        dispatch_in(&table, &fixture().call(), "/short"),
+        CommandOutcome::Send(Op::Saved(SavedOp::New))
+    );
 }
 
 #[test]
@@ -419,7 +459,8 @@ fn rules_are_numbered_consecutively_and_revoked_by_number() {
         let page = page_rows(desk.dispatch_line(listed));
         assert!(page.contains(&"2. curl *".to_owned()), "{listed}: {page:?}");
     }
-    let revoked = |rule: &str| CommandOutcome::Send(Op::Revoke { rule: rule.into() });
+    let revoked =
+        |rule: &str| CommandOutcome::Send(Op::Rules(RuleOp::Revoke { rule: rule.into() }));
     assert_eq!(desk.dispatch_line("/permissions revoke 1"), revoked("git add *"));
     assert_eq!(desk.dispatch_line("/permissions revoke 2"), revoked("curl *"));
     for wrong in ["revoke 0", "revoke 3", "revoke x", "revoke", "what"] {
@@ -478,7 +519,11 @@ fn with_extensions() -> CommandFixture {
 }
 
 fn invoked(name: &str, args: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Invoke { name: name.into(), args: args.into(), mentions: vec![] })
+    CommandOutcome::Send(Op::Turn(TurnOp::Invoke {
+        name: name.into(),
+        args: args.into(),
+        mentions: vec![],
+    }))
 }
 
 #[test]
@@ -584,8 +629,9 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
 #[test]
 fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
     let mut keeper = with_extensions();
-    let set =
-        |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
+    let set = |name: Option<&str>| {
+        CommandOutcome::Send(Op::Model(ModelOp::SetBot { name: name.map(str::to_owned) }))
+    };
     assert_eq!(keeper.dispatch_line("/bot"), CommandOutcome::Do(UiAction::Bots));
     assert_eq!(keeper.dispatch_line("/bot reviewer"), set(Some("reviewer")));
     assert_eq!(

@@ -10,8 +10,9 @@ use crate::draw_frame;
 use crate::state::ScreenConfig;
 use avocet_core::i18n::{Lang, Phrase};
 use avocet_core::protocol::{
-    ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, QueuedMessage, Reason, Requires,
-    Risk, Step, StepAction, StepQuestion, SubmitId, Tier, TurnOrigin, TurnOutcome, Usage,
+    ApprovalScope, Ask, AskId, Decision, ModelMessage, ModelOp, Question, QuestionOp,
+    QueuedMessage, Reason, Requires, Risk, SettingOp, Step, StepAction, StepQuestion, SubmitId,
+    Tier, TurnOrigin, TurnOutcome, Usage,
 };
 
 mod asking;
@@ -103,11 +104,11 @@ fn draw(state: &mut State, (width, height): (u16, u16)) {
 }
 
 fn sends(text: &str) -> Vec<ScreenEffect> {
-    vec![ScreenEffect::Send(Op::Submit { text: text.into() })]
+    vec![ScreenEffect::Send(Op::Turn(TurnOp::Submit { text: text.into() }))]
 }
 
 fn decides(decision: Decision) -> Vec<ScreenEffect> {
-    vec![ScreenEffect::Send(Op::Decide { ask: AskId(7), decision })]
+    vec![ScreenEffect::Send(Op::Question(QuestionOp::Decide { ask: AskId(7), decision }))]
 }
 
 /// Messages that wait, with ids from 0 on.
@@ -221,7 +222,8 @@ fn the_mouse_can_be_left_to_the_terminal() {
 #[test]
 fn a_shell_line_goes_to_the_shell() {
     let mut state = screen();
-    let shell = |keep| vec![ScreenEffect::Send(Op::Shell { line: "ls".into(), keep })];
+    let shell =
+        |keep| vec![ScreenEffect::Send(Op::Turn(TurnOp::Shell { line: "ls".into(), keep }))];
     assert_eq!(press(&mut state, "!ls\n"), shell(true));
     assert_eq!(press(&mut state, "!!ls\n"), shell(false));
 }
@@ -233,7 +235,7 @@ fn ctrl_c_clears_then_stops_then_asks_then_quits() {
     press(&mut state, "a draft");
     assert_eq!(ctrl_c(&mut state, 2_000), []);
     assert!(state.composer.is_empty());
-    assert_eq!(ctrl_c(&mut state, 2_100), [ScreenEffect::Send(Op::Stop)]);
+    assert_eq!(ctrl_c(&mut state, 2_100), [ScreenEffect::Send(Op::Turn(TurnOp::Stop))]);
     receive(&mut state, ended(10));
     assert_eq!(ctrl_c(&mut state, 2_200), []);
     assert_eq!(ctrl_c(&mut state, 2_300), [ScreenEffect::Quit]);
@@ -254,7 +256,7 @@ fn esc_stops_the_turn_at_once_and_does_nothing_without_one() {
     assert_eq!(press(&mut state, "\x1b"), []);
     receive(&mut state, started());
     press(&mut state, "a draft");
-    assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Stop)]);
+    assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Turn(TurnOp::Stop))]);
     assert_eq!(state.composer.display_text(), "a draft");
 }
 
@@ -363,7 +365,10 @@ fn a_command_that_needs_an_argument_asks_for_it() {
     assert!(state.palette.is_open());
     let effects = press(&mut state, "zh\n");
     let lang = avocet_core::i18n::Lang::Zh;
-    assert!(effects.contains(&ScreenEffect::Send(Op::SetLang { lang })), "{effects:?}");
+    assert!(
+        effects.contains(&ScreenEffect::Send(Op::Setting(SettingOp::SetLang { lang }))),
+        "{effects:?}"
+    );
 }
 
 #[test]
@@ -371,11 +376,17 @@ fn free_text_arguments_are_sent_as_typed() {
     let mut state =
         State::new(ScreenConfig { models: vec!["gpt-4o".into()], ..ScreenConfig::default() });
     let effects = press(&mut state, "/model gpt-4\n");
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4".into() })]);
+    assert_eq!(
+        effects,
+        [ScreenEffect::Send(Op::Model(ModelOp::SetModel { name: "gpt-4".into() }))]
+    );
     press(&mut state, "/model gpt-4");
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
     let effects = press(&mut state, "\n");
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4o".into() })]);
+    assert_eq!(
+        effects,
+        [ScreenEffect::Send(Op::Model(ModelOp::SetModel { name: "gpt-4o".into() }))]
+    );
 }
 
 #[test]
@@ -409,13 +420,20 @@ fn a_command_that_must_wait_runs_when_the_turn_is_over() {
     receive(&mut state, started());
     assert_eq!(press(&mut state, "/mode low\n"), []);
     let effects = receive(&mut state, ended(10));
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
+    assert_eq!(
+        effects,
+        [ScreenEffect::Send(Op::Setting(SettingOp::SetMode { mode: protocol::Mode::Low }))]
+    );
 }
 
 #[test]
 fn an_unknown_command_is_never_sent() {
     let mut state = screen();
-    let early = Op::Invoke { name: "nope-nope".into(), args: String::new(), mentions: vec![] };
+    let early = Op::Turn(TurnOp::Invoke {
+        name: "nope-nope".into(),
+        args: String::new(),
+        mentions: vec![],
+    });
     assert_eq!(
         press(&mut state, "/nope-nope\n"),
         [ScreenEffect::Send(early)],
@@ -537,7 +555,10 @@ fn an_edit_runs_only_after_exactly_that_text_was_assessed() {
     let mut state = screen_with_question(risk(Tier::L1));
     assert_eq!(press(&mut state, "e"), []);
     let work = StepAction::exec("touch", &["ab"]);
-    let judge = ScreenEffect::Send(Op::PreviewRisk { ask: AskId(7), work: work.clone() });
+    let judge = ScreenEffect::Send(Op::Question(QuestionOp::PreviewRisk {
+        ask: AskId(7),
+        work: work.clone(),
+    }));
     assert_eq!(press(&mut state, "b"), [judge]);
     assert_eq!(press(&mut state, "\n"), [], "not judged yet");
     let judged = |work: &StepAction, tier| protocol::Event::Judged {
