@@ -1,5 +1,6 @@
 //! Commands in a chat, and what files say of the user's own commands.
 
+use super::extensions::{entry, invoked, with_extensions};
 use super::*;
 use avocet_core::protocol::JobRequest;
 use avocet_safety::limits;
