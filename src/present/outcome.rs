@@ -16,13 +16,13 @@ const TYPED: usize = 72;
 /// The verbs of tools: on the way, done, and not done.
 #[rustfmt::skip]
 const VERBS: &[(&str, [Phrase; 3])] = &[
-    ("file.read",         [screen::VERB_READING,   screen::VERB_READ,     screen::VERB_TO_READ]),
+    ("file.read",         [screen::VERB_READING,   screen::VERB_READ,     screen::VERB_READING]),
     ("file.list",         [screen::VERB_LISTING,   screen::VERB_LISTED,   screen::VERB_TO_LIST]),
     ("file.search",       [screen::VERB_SEARCHING, screen::VERB_SEARCHED, screen::VERB_TO_SEARCH]),
     ("file.write",        [screen::VERB_WRITING,   screen::VERB_WROTE,    screen::VERB_TO_WRITE]),
-    ("file.edit",         [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::VERB_TO_EDIT]),
+    ("file.edit",         [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
     ("file.restore",      [screen::VERB_RESTORING, screen::VERB_RESTORED, screen::VERB_TO_RESTORE]),
-    ("config.json_patch", [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::VERB_TO_EDIT]),
+    ("config.json_patch", [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
     ("plugin.run",        [screen::VERB_RUNNING,   screen::VERB_RAN,      screen::PICK_RUN_SHORT]),
     ("ask",               [screen::VERB_ASKING,    screen::VERB_ASKED,    screen::VERB_TO_ASK]),
 ];

@@ -32,12 +32,11 @@ use super::state::{ScreenConfig, State};
 use super::terminal::{Screen, cell_size};
 use super::time::Millis;
 use super::transcript::{HighlightedCode, Overlays};
-use super::update::layout::layout;
-use super::update::update;
+use super::update::{layout::layout, update};
 use super::view::view;
 use avocet_core::i18n::{LocalizedText, input as words, screen as screen_words};
 use avocet_core::protocol::{
-    self, AskId, Decision, ExtensionOp, Op, QuestionOp, SessionOp, Submission, SubmitId, SubmitIds,
+    self, AskId, Decision, Op, QuestionOp, SessionOp, Submission, SubmitId, SubmitIds,
 };
 use avocet_core::signals::{self, Signal};
 use avocet_tools::exec::editor::Editing;
@@ -393,9 +392,6 @@ impl Driver {
     fn perform(&mut self, effect: ScreenEffect, submit: Option<SubmitId>) -> io::Result<()> {
         match effect {
             ScreenEffect::Send(op) => self.send(Submission { id: submit, op }),
-            ScreenEffect::RefreshExtensions => {
-                self.send(Op::Extension(ExtensionOp::RefreshExtensions).into())
-            }
             ScreenEffect::SaveHistory { line, submit } => {
                 self.workers.auto_saver.save_line(line, submit)
             }

@@ -19,7 +19,8 @@ use super::transcript::Scroll;
 use super::{pickers, settings_editor, title};
 use avocet_core::i18n::{Phrase, screen as words};
 use avocet_core::protocol::{
-    Ask, Event as SessionEvent, JobRequest, Notice, Op, RuleOp, SessionOp, TurnOp, TurnOutcome,
+    Ask, Event as SessionEvent, ExtensionOp, JobRequest, Notice, Op, RuleOp, SessionOp, TurnOp,
+    TurnOutcome,
 };
 
 mod asking;
@@ -94,7 +95,9 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
         ScreenInput::EditorClosed(edited) => input::apply_editor_result(state, edited, at),
         ScreenInput::FirstMessage(text) => input::send_first(state, &text, at),
     };
-    effects.extend(state.palette.take_opened().then_some(ScreenEffect::RefreshExtensions));
+    // The user's commands and skills may have changed.
+    let refresh = ScreenEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions));
+    effects.extend(state.palette.take_opened().then_some(refresh));
     effects.extend(title::refresh(state));
     effects
 }

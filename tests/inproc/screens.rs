@@ -7,11 +7,11 @@ use avocet::i18n::{
 };
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
-    ExtensionKind, ExtensionState, Extensions, FormField, FormFieldKind, Mode, ModelMessage,
-    ModelOffer, ModelOp, Money, Notice, Observation, Op, Outcome, PlanItem, PlanState, Question,
-    QuestionOp, QueuedMessage, Reason, Requires, Risk, SandboxDenial, SessionInfo, Step,
-    StepAction, StepQuestion, SubCommand, SubmitId, TemplateCommand, Tier, TurnOrigin, TurnOutcome,
-    UntrustedFile, UpcomingStep, Usage,
+    ExtensionKind, ExtensionOp, ExtensionState, Extensions, FormField, FormFieldKind, Mode,
+    ModelMessage, ModelOffer, ModelOp, Money, Notice, Observation, Op, Outcome, PlanItem,
+    PlanState, Question, QuestionOp, QueuedMessage, Reason, Requires, Risk, SandboxDenial,
+    SessionInfo, Step, StepAction, StepQuestion, SubCommand, SubmitId, TemplateCommand, Tier,
+    TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{
@@ -64,7 +64,9 @@ impl Screen {
     fn input(&mut self, input: ScreenInput) -> Vec<ScreenEffect> {
         let effects = tui::update(&mut self.state, tui::TimedInput { at: self.now, input });
         for effect in &effects {
-            if let ScreenEffect::Send(op) = effect {
+            if let ScreenEffect::Send(op) = effect
+                && *op != Op::Extension(ExtensionOp::RefreshExtensions)
+            {
                 self.sent.push(op.clone());
             }
         }

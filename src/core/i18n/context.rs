@@ -35,7 +35,7 @@ words! { "context":
     LEDGER: "The next request", "下一次请求";
     LEDGER_NOW: "The request of the running turn", "本轮的请求";
     PART_SYSTEM: "system prompt", "系统提示";
-    PART_TOOLS: "tools", "工具";
+    PART_TOOLS: "tool descriptions", "工具说明";
     PART_SUMMARY: "summary", "摘要";
     PART_RECALLED: "recalled", "已取回";
     PART_RESULTS: "latest results", "最近结果";

@@ -16,7 +16,6 @@ words! { "screen":
     EXPLORED: "Explored {n} {n:step|steps}", "已查看 {n} 步";
     VERB_READING: "Reading", "读取";
     VERB_READ: "Read", "已读取";
-    VERB_TO_READ: "Read", "读取";
     VERB_LISTING: "Listing", "列出";
     VERB_LISTED: "Listed", "已列出";
     VERB_TO_LIST: "List", "列出";
@@ -28,7 +27,6 @@ words! { "screen":
     VERB_TO_WRITE: "Write", "写入";
     VERB_EDITING: "Editing", "编辑";
     VERB_EDITED: "Edited", "已编辑";
-    VERB_TO_EDIT: "Edit", "编辑";
     VERB_RESTORING: "Restoring", "还原";
     VERB_RESTORED: "Restored", "已还原";
     VERB_TO_RESTORE: "Restore", "还原";

@@ -4,9 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::guard::{FocusNotice, QUIET};
-use avocet_core::protocol::{
-    Change, QuestionOp, SessionInfo, StepQuestion, TrustOffer, UntrustedFile,
-};
+use avocet_core::protocol::{Change, SessionInfo, StepQuestion, TrustOffer, UntrustedFile};
 
 /// A turn is running, and a question opens at one second.
 pub(super) fn screen_with(question: protocol::Event) -> State {
@@ -257,10 +255,7 @@ fn the_question_of_trust_selects_the_current_state_and_esc_changes_nothing() {
 #[test]
 fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
     let mut state = screen_with(touches());
-    assert_eq!(
-        press_at(&mut state, "/stop\n", 5_000),
-        [ScreenEffect::Send(Op::Turn(TurnOp::Stop))]
-    );
+    assert_eq!(press_at(&mut state, "/stop\n", 5_000), [STOP]);
     let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "/status\n", 5_000), []);
     assert!(!state.transcript.is_empty());
@@ -334,10 +329,10 @@ fn esc_in_a_draft_stops_the_turn_but_must_be_pressed_twice_while_typing() {
     let mut state = screen_with(touches());
     press_at(&mut state, "so", 1_100);
     assert_eq!(press_at(&mut state, "\x1b", 1_200), []);
-    assert_eq!(press_at(&mut state, "\x1b", 1_300), [ScreenEffect::Send(Op::Turn(TurnOp::Stop))]);
+    assert_eq!(press_at(&mut state, "\x1b", 1_300), [STOP]);
     let mut state = screen_with(touches());
     press_at(&mut state, "so", 1_100);
-    assert_eq!(press_at(&mut state, "\x1b", 9_000), [ScreenEffect::Send(Op::Turn(TurnOp::Stop))]);
+    assert_eq!(press_at(&mut state, "\x1b", 9_000), [STOP]);
 }
 
 #[test]
@@ -502,16 +497,10 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
     update(&mut state, TimedInput::key(5_100, KeyCode::End));
     draw(&mut state, SIZE);
     let all = answer_at(&mut state, "a", 5_200);
-    assert!(
-        matches!(
-            &all[..],
-            [ScreenEffect::Send(Op::Question(QuestionOp::Decide {
-                decision: Decision::ApproveAll { .. },
-                ..
-            }))]
-        ),
-        "{all:?}"
-    );
+    let [ScreenEffect::Send(Op::Question(QuestionOp::Decide { decision, .. }))] = &all[..] else {
+        panic!("{all:?}")
+    };
+    assert!(matches!(decision, Decision::ApproveAll { .. }), "{decision:?}");
 }
 
 #[test]

@@ -4,7 +4,9 @@ use super::*;
 use crate::files::{FileMatch, FileMatches, MatchCoverage};
 use avocet_config::draft::SavedDraft;
 use avocet_core::prompt::input;
-use avocet_core::protocol::{AttachmentSize, Image, ModelOp, PastedImage, Prompt, PromptPart};
+use avocet_core::protocol::{
+    AttachmentSize, ExtensionOp, Image, ModelOp, PastedImage, Prompt, PromptPart,
+};
 use avocet_tools::image::PreparedImage;
 
 fn searched(keys: &str) -> State {
@@ -376,9 +378,8 @@ fn extensions_are_read_once_when_the_list_opens() {
     let mut state = screen();
     let mut type_ = |keys: &str| {
         let key = |c: char| update(&mut state, TimedInput::key(1, KeyCode::Char(c)));
-        let looks =
-            keys.chars().flat_map(key).filter(|effect| *effect == ScreenEffect::RefreshExtensions);
-        looks.count()
+        let refresh = ScreenEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions));
+        keys.chars().flat_map(key).filter(|effect| *effect == refresh).count()
     };
     assert_eq!(type_("/sum"), 1);
     assert_eq!(type_("marize"), 0);
