@@ -380,7 +380,8 @@ pub struct Terminals {
 fn join_dashed_prompt(args: &mut Vec<OsString>) {
     let is_prompt = |pair: &[OsString]| match pair {
         [option, text] => {
-            let is_dashed = |text: &str| text.starts_with('-') && text.contains(char::is_whitespace);
+            let is_dashed =
+                |text: &str| text.starts_with('-') && text.contains(char::is_whitespace);
             (option == "-p" || option == "--print") && text.to_str().is_some_and(is_dashed)
         }
         _ => false,

@@ -323,6 +323,7 @@ impl Session {
     async fn reset(&mut self) {
         self.leave_session().await;
         self.conversation.clear();
+        Arc::make_mut(&mut self.instructions).worked_in.clear();
         self.info.turns = 0;
         self.info.restoring_turns.clear();
         self.info.steps = 0;

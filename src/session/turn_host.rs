@@ -161,6 +161,7 @@ impl TurnScope {
             has_asked = self.prepare().await;
             self.warn_of_omitted_words(turn).await;
         }
+        self.follow_work().await;
         let size = self.context.prompt_size;
         let system = self.context.system.text(call.dialect, size);
         let system = self.context.redactor.mask(&system);

@@ -13,7 +13,7 @@ use avocet::i18n::{Lang, context as words, session as session_words};
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{
     Compaction, Decision, Event, ExportFormat, Message, Op, Page, QuestionOp, Report, Rewind, Role,
-    SavedOp, SessionOp, TurnOp, TurnOutcome,
+    RuleOp, SavedOp, SessionOp, TurnOp, TurnOutcome,
 };
 use avocet::session::{self, SessionConfig};
 use futures_util::StreamExt;
@@ -506,6 +506,41 @@ async fn project_instructions_are_sent_and_reread_when_they_change() {
     talk.turn("two").await;
     let second = talk.model.last()[0].text().into_owned();
     assert!(second.contains("Use spaces instead.") && !second.contains("Use tabs."), "{second}");
+}
+
+#[tokio::test]
+async fn instructions_of_a_folder_below_are_sent_from_the_moment_a_step_works_there() {
+    let outside = tempfile::tempdir().unwrap();
+    let added = outside.path().canonicalize().unwrap();
+    let mut talk = ContextSession::with(Bounds::default(), |parts, folder| {
+        talk::with_files(parts);
+        for (place, text) in [("pkg", "Use tabs."), ("pkg/inner", "Use dots."), ("web", "Never.")] {
+            fs::create_dir_all(folder.join(place)).unwrap();
+            fs::write(folder.join(place).join("AGENTS.md"), text).unwrap();
+        }
+        fs::write(folder.join("pkg/inner/a.txt"), "a").unwrap();
+        fs::write(added.join("AGENTS.md"), "Use commas.").unwrap();
+        fs::write(added.join("b.txt"), "b").unwrap();
+    });
+    talk.send(Op::Rules(RuleOp::AddFolder { path: added.display().to_string() })).await;
+    let other = added.join("b.txt");
+    talk.model.will(tool("file.read", serde_json::json!({ "path": "pkg/inner/a.txt" })));
+    talk.model.will(tool("file.read", serde_json::json!({ "path": other })));
+    talk.model.will(chat("done"));
+    talk.turn("one").await;
+    let system = |at: usize| talk.model.requests()[at][0].text().into_owned();
+    let sent = |at: usize| {
+        ["Use tabs.", "Use dots.", "Use commas.", "Never."].map(|text| system(at).contains(text))
+    };
+    assert_eq!(sent(0), [false; 4]);
+    assert_eq!(sent(1), [true, true, false, false]);
+    assert_eq!(sent(2), [true, true, true, false]);
+    assert!(system(1).find("Use tabs.") < system(1).find("Use dots."), "the inner one comes last");
+    talk.turn("two").await;
+    assert!(talk.model.last()[0].text().contains("Use dots."));
+    talk.send(Op::Saved(SavedOp::New)).await;
+    talk.turn("three").await;
+    assert!(!talk.model.last()[0].text().contains("Use dots."), "a new conversation begins anew");
 }
 
 #[tokio::test]
