@@ -1,5 +1,6 @@
 //! Prompts of MCP servers beside the commands.
 
+use super::extensions::{entry, invoked};
 use super::*;
 
 fn with_prompt() -> CommandFixture {
