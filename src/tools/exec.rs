@@ -23,7 +23,7 @@ use super::sandbox::guarded::{FileGuard, PutBack};
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
 use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
 use avocet_core::protocol::{
-    Observation, Outcome, ParsedOutput, SandboxDenial, SandboxStatus, StepAction, Tier,
+    Observation, Outcome, ParsedOutput, Reason, SandboxDenial, SandboxStatus, StepAction, Tier,
 };
 use avocet_safety::{Assessment, Cleared};
 
@@ -211,6 +211,7 @@ async fn run_unguarded(
     let output = process_output(&mut observation, setup, finished.output, &watch.background).await;
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
+        note_unseen_processes(&mut observation);
     }
     let hint = || (!is_piece).then(|| terminal::hint(exec, judged)).flatten();
     explain_failure(&mut observation, hint);
@@ -327,6 +328,17 @@ fn explain_failure(seen: &mut Observation, hint: impl FnOnce() -> Option<Localiz
     }
     if let (Some(denied), None) = (&seen.denied, &seen.note) {
         seen.note = Some(denied.localized());
+    }
+}
+
+/// Rules of programs that look into other processes, which nothing in the sandbox may.
+const LOOK_INTO_OTHERS: &[&str] = &["lsof", "fuser"];
+
+/// Says so where one found little.
+fn note_unseen_processes(seen: &mut Observation) {
+    let looks = |reason: &Reason| LOOK_INTO_OTHERS.contains(&reason.rule.as_str());
+    if seen.note.is_none() && seen.risk.reasons.iter().any(looks) {
+        seen.note = Some(words::OTHERS_UNSEEN.into());
     }
 }
 

@@ -75,6 +75,7 @@ words! { "exec":
     LEFT_BEHIND: "Processes that it left in the background ended with the step: {count}.",
         "遗留在后台的进程已随这一步一起结束，数量：{count}。";
     PUT_BACK: "It changed files that steer what runs later, which nobody was asked about; they were put back as they were: {files}.", "它更改了会影响之后运行内容的文件，而此事未经询问；这些文件已恢复原状：{files}。";
+    OTHERS_UNSEEN: "In the sandbox it sees only the files and sockets of its own step.", "在沙箱中它只能看到本步骤自己的文件和套接字。";
     KEPT: "It outlives the session.", "它会在会话结束后继续运行。";
     LEFT_RUNNING: "It left this running in the background, as it is meant to: {names}.",
         "它按设计在后台留下了：{names}。";

@@ -1,6 +1,8 @@
 //! Checks what the harmless forms of a program must not contain. Each function only adds
 //! findings.
 
+use std::path::PathBuf;
+
 use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect;
 
@@ -300,11 +302,13 @@ pub fn journalctl(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     if let Some(token) = tokens.iter().find(told) {
         call.ask("print", words::PRINTS_ARGUMENTS, token.at, &[Effect::Secret], findings);
     }
+    findings.launch.readable.extend(JOURNALS.iter().map(PathBuf::from));
     // `-n 50`: the number may be a word of its own.
     let number = |text: &str| text == "all" || text.bytes().all(|byte| byte.is_ascii_digit());
     raise_where(call, tokens, findings, |text| !number(text));
 }
 
+const JOURNALS: &[&str] = &["/var/log/journal", "/run/log/journal"];
 const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];
 
 /// `git range-diff`: files of credentials are left out of the comparison.

@@ -134,7 +134,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("curl wget rsync ssh scp tmux screen vim vi nvim nano emacs ffmpeg ffprobe convert magick gpg gpg2", &["--version", "-V", "-version"]),
     probe("clang-format clang-tidy cppcheck shellcheck shfmt hadolint yamllint protoc flatc ccache sccache tokei cloc scc hyperfine pandoc dot doxygen just entr ag ack ugrep bat batcat tldr less more man zip unzip gzip bzip2 xz zstd 7z xmllint sqlfluff typos taplo", VERSIONS),
     probe("mkdocs sphinx-build django-admin flask gunicorn uvicorn celery alembic streamlit cython coverage", VERSION),
-    probe("systemctl journalctl loginctl lsof netstat ip ping ldd gdb lldb strace ltrace valgrind perf", &["--version", "-V"]),
+    probe("systemctl journalctl loginctl lsof netstat ip ping ldd gdb lldb strace ltrace perf", &["--version", "-V"]),
+    probe_by(&["valgrind.bin"], "valgrind", &["--version"]),
 
     probe_by(JVM, "mvn gradle sbt ant lein mill", &["--version", "-v", "-version", "--help"]),
     probe_by(PYTHON, "gcloud gsutil bq", &["--version", "-v", "version"]),
@@ -144,7 +145,6 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("zig nim crystal", &["version", "--version"]),
     probe("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* gfortran", &["--version", "-v", "-dumpversion", "-dumpmachine", "-dumpfullversion", "-print-search-dirs", "-print-libgcc-file-name", "-print-sysroot", "-print-multi-lib", "-print-multiarch", "-print-targets", "-print-resource-dir", "--print-resource-dir", "--help"]),
     probe("make gmake ninja cmake ctest", &["--version", "-v", "--help"]),
-    probe("cargo", &["install --list"]),
     probe("rustup", &["toolchain list -v", "override list", "doc --path"]),
     probe("rustc", &["--print target-libdir", "--print host-tuple", "-C help", "-W help"]),
     probe("rustfmt", &["--print-config default"]),

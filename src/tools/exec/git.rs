@@ -88,8 +88,15 @@ enum Filters {
     Unknown,
 }
 
+/// Sub-commands that start nothing, and would print the overrules as if the user had set them.
+const PRINT_SETTINGS: &[&str] = &["config", "rev-parse", "var"];
+
 /// Adds the overrules. Reads the repository's configuration from disk.
-pub(super) fn harden(variables: &mut Variables, cwd: &Path) {
+pub(super) fn harden(variables: &mut Variables, cwd: &Path, args: &[String]) {
+    let name = subcommand(args).and_then(|at| args.get(at));
+    if name.is_some_and(|name| PRINT_SETTINGS.contains(&name.as_str())) {
+        return;
+    }
     let rows = OVERRULED.iter().map(|(key, value)| ((*key).to_owned(), *value));
     let mut rows: Vec<(String, &str)> = rows.collect();
     match filters(cwd) {
@@ -141,6 +148,10 @@ pub(super) fn args(args: &[String]) -> Vec<OsString> {
     let mut out: Vec<OsString> = args.iter().map(OsString::from).collect();
     let Some(at) = subcommand(args) else { return out };
     let rest = args.get(at..).unwrap_or_default();
+    // Only there it asks for the manual.
+    if rest.get(1).is_some_and(|arg| arg == "--help") {
+        return out;
+    }
     let row = FLAGS.iter().find(|(names, _)| {
         names.split(' ').enumerate().all(|(n, name)| rest.get(n).is_some_and(|arg| arg == name))
     });
@@ -213,6 +224,7 @@ mod tests {
         assert_eq!(hardened(&["--no-pager", "log"]).len(), 4);
         assert_eq!(hardened(&["status", "diff"])[1..], ["--ignore-submodules=dirty", "diff"]);
         assert_eq!(hardened(&["blame", "diff"]), ["blame", "--no-textconv", "diff"]);
+        assert_eq!(hardened(&["log", "--help"]), ["log", "--help"], "this is a manual page");
         assert_eq!(hardened(&["stash", "list", "-p"])[2..4], ["--no-ext-diff", "--no-textconv"]);
         assert_eq!(hardened(&["stash"]), ["stash"]);
         assert_eq!(hardened(&["--version"]), ["--version"]);

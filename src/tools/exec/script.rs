@@ -40,7 +40,7 @@ fn write_command(command: &ShellScriptCommand, variables: &Variables) -> String 
     let mut line = sets.clone();
     if let Some(first) = launch.git {
         let of_git = given.split_off(launch.index_after_insertion(first).min(given.len()));
-        line += &git_settings(&git::working_folder(cwd, &of_git), variables);
+        line += &git_settings(&git::working_folder(cwd, &of_git), &of_git, variables);
         let hardened = git::args(&of_git);
         given.extend(hardened.iter().map(|arg| arg.to_string_lossy().into_owned()));
     }
@@ -57,9 +57,9 @@ fn write_command(command: &ShellScriptCommand, variables: &Variables) -> String 
 }
 
 /// The variables in front of a git that overrule its repository.
-fn git_settings(folder: &Path, variables: &Variables) -> String {
+fn git_settings(folder: &Path, args: &[String], variables: &Variables) -> String {
     let mut hardened = variables.clone();
-    git::harden(&mut hardened, folder);
+    git::harden(&mut hardened, folder, args);
     let added = hardened.iter().filter(|(name, value)| variables.get(*name) != Some(value));
     let set = added.map(|(name, value)| {
         format!("{}={} ", name.to_string_lossy(), quote_literal(&value.to_string_lossy()))

@@ -288,7 +288,7 @@ async fn is_same_link(program: &Program) -> bool {
 async fn harden_git(mut plan: LaunchPlan, folder: PathBuf, args: Vec<String>) -> LaunchPlan {
     let mut variables = plan.variables.clone();
     let read = tokio::task::spawn_blocking(move || {
-        git::harden(&mut variables, &folder);
+        git::harden(&mut variables, &folder, &args);
         (variables, git::index_to_refresh(&args, &folder))
     });
     if let Ok((variables, index)) = read.await {
