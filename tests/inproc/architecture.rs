@@ -1,6 +1,6 @@
 //! Checks that the source follows the rules stated in `src/lib.rs`: layers, the modules that may do
-//! I/O, circles, and the sizes of files and types. What a file names is read from its syntax tree: inline paths, other
-//! names and the tokens of macros count like a `use`.
+//! I/O, circles, and the sizes of files and types. What a file names is read from its syntax tree:
+//! inline paths, other names and the tokens of macros count like a `use`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -97,7 +97,6 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("cli::plain::PlainSession", 44, 15),
     ("config::settings::Settings", 4, 21),
     ("gateway::chat::Chat", 23, 17),
-    ("gateway::conversation::ChatConversation", 85, 30),
     ("safety::shell::parser::ShellParser", 59, 12),
     ("safety::shell::writer::PlainWriter", 42, 15),
     ("script::check::Checker", 68, 11),
@@ -122,7 +121,7 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
 #[rustfmt::skip]
 const CIRCLES: &[(&str, usize)] = &[
     ("app::gateway", 5), ("core::prompt::template", 2), ("core::protocol::reply", 3),
-    ("gateway::conversation", 2), ("gateway::menu", 4), ("present::commands", 8),
+    ("gateway::menu", 4), ("present::commands", 8),
     ("safety::repository", 3), ("safety::shell", 2), ("safety::tools", 8),
     ("script::directive", 6), ("session", 2),
     ("session::agent::turn", 2), ("tools::exec", 3),

@@ -16,7 +16,7 @@ impl Chat {
             return self.behind_fetch.push_back(delivery);
         }
         let id = delivery.incoming.id;
-        self.conversation.answer(id.clone(), w::QUEUE_FULL.with("most", most));
+        self.conversation.view.posts.answer(id.clone(), w::QUEUE_FULL.with("most", most));
         self.record(LedgerRecord::Done { delivery: id }).await;
     }
 
@@ -24,7 +24,7 @@ impl Chat {
     pub(super) async fn fetch_next(&mut self) {
         let most = self.parts.most_file.min(self.parts.options.limits.download);
         let Some(fetch) = &mut self.fetch else { return };
-        if let Some(file) = fetch.next(most, &mut self.conversation) {
+        if let Some(file) = fetch.next(most, &mut self.conversation.view.posts) {
             let platform = Arc::clone(&self.parts.platform);
             self.download = Some(Box::pin(async move {
                 let fetched = platform.download(&file, most).await;
@@ -32,7 +32,7 @@ impl Chat {
             }));
             return;
         }
-        let lang = self.conversation.lang();
+        let lang = self.conversation.view.posts.lang();
         let Some((speaker, id, text, mentions)) = self.fetch.take().map(|all| all.message(lang))
         else {
             return;
@@ -48,7 +48,7 @@ impl Chat {
 
     pub(super) async fn on_downloaded(&mut self, file: FetchedFile) {
         if let Some(fetch) = &mut self.fetch {
-            fetch.take(file, &mut self.parts.files, &mut self.conversation);
+            fetch.take(file, &mut self.parts.files, &mut self.conversation.view.posts);
         }
         self.fetch_next().await;
         self.go_on_after_fetch().await;
