@@ -99,7 +99,6 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("gateway::chat::Chat", 23, 17),
     ("safety::shell::parser::ShellParser", 59, 12),
     ("safety::shell::writer::PlainWriter", 42, 15),
-    ("script::check::Checker", 68, 11),
     ("session::SessionConfig", 0, 19),
     ("session::agent::turn::Turn", 62, 10),
     ("session::state::Session", 215, 33),
