@@ -97,7 +97,6 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("cli::plain::PlainSession", 44, 15),
     ("config::settings::Settings", 4, 21),
     ("gateway::chat::Chat", 23, 17),
-    ("safety::shell::parser::ShellParser", 59, 12),
     ("safety::shell::writer::PlainWriter", 42, 15),
     ("session::SessionConfig", 0, 19),
     ("session::agent::turn::Turn", 62, 10),
