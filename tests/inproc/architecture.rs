@@ -105,7 +105,6 @@ const LARGE_TYPES: &[(&str, usize, usize)] = &[
     ("session::turn_scope::TurnScope", 65, 22),
     ("store::database::Database", 42, 6),
     ("store::writer::StoreWriter", 44, 18),
-    ("tui::composer::Composer", 51, 9),
     ("tui::modal::question::QuestionState", 41, 13),
     ("tui::state::ScreenConfig", 0, 17),
     ("tui::state::State", 10, 21),
