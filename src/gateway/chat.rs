@@ -102,11 +102,7 @@ struct Chat {
     /// From when on the chat is shown that an answer is being written, while one is.
     typing_from: Option<Instant>,
     typing: Option<BoxFuture<'static, ()>>,
-    /// The files of a message that is submitted once it has them.
-    fetch: Option<FileFetch>,
-    download: Option<BoxFuture<'static, FetchedFile>>,
-    /// Messages that came after it.
-    behind_fetch: VecDeque<ChatDelivery>,
+    fetch_queue: FetchQueue,
     phase: ChatPhase,
     /// What the ledger knows.
     recorded: Recorded,
@@ -118,6 +114,15 @@ struct Chat {
     /// Deliveries that were taken.
     taken: u64,
     asked_extensions: bool,
+}
+
+#[derive(Default)]
+struct FetchQueue {
+    /// The files of a message that is submitted once it has them.
+    fetch: Option<FileFetch>,
+    download: Option<BoxFuture<'static, FetchedFile>>,
+    /// Messages that came after it.
+    waiting: VecDeque<ChatDelivery>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,9 +201,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         call: None,
         typing_from: None,
         typing: None,
-        fetch: None,
-        download: None,
-        behind_fetch: VecDeque::new(),
+        fetch_queue: FetchQueue::default(),
         phase: ChatPhase::Running,
         recorded,
         is_lost: false,
@@ -241,7 +244,7 @@ impl Chat {
                     let effects = self.on_call_done(done);
                     self.apply(effects).await;
                 }
-                file = finished(&mut self.download) => Box::pin(self.on_downloaded(file)).await,
+                file = finished(&mut self.fetch_queue.download) => Box::pin(self.on_downloaded(file)).await,
                 delivery = deliveries.recv() => match delivery {
                     Some(delivery) => Box::pin(self.on_delivery(delivery)).await,
                     None => break,
@@ -488,7 +491,7 @@ impl Chat {
         self.taken += 1;
         // Who writes here can be answered here again.
         self.is_lost = false;
-        if self.fetch.is_some() && !is_overheard {
+        if self.fetch_queue.fetch.is_some() && !is_overheard {
             match kind {
                 IncomingKind::Files { .. } => return self.wait_for_fetch(delivery).await,
                 IncomingKind::Text { text } => {
@@ -526,7 +529,7 @@ impl Chat {
             }
             IncomingKind::Files { files, text } => {
                 self.conversation.fetching = FetchState::Fetching;
-                self.fetch = Some(FileFetch::new(speaker, id, files, text));
+                self.fetch_queue.fetch = Some(FileFetch::new(speaker, id, files, text));
                 self.fetch_next().await;
                 Vec::new()
             }
