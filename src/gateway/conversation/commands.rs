@@ -11,7 +11,9 @@ use super::speaker::{Speaker, display_name};
 use super::waiting::{WaitingInput, WaitingWords};
 use super::{ChatConversation, FetchState, SuggestQuery};
 use avocet_core::i18n::{Localize as _, chat as w, common};
-use avocet_core::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report, Submission};
+use avocet_core::protocol::{
+    ChatPlatform, Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp, Submission, TurnOp,
+};
 use avocet_present::commands::{self, ApprovalSpan, ChatAction, CommandOutcome, UiAction};
 use avocet_safety::sanitize::{TextSource, clean};
 
@@ -174,16 +176,18 @@ impl ChatConversation {
             Submitted { id, delivery, text, by: by.clone() }
         };
         let is_taken = match &op {
-            Op::Submit { text } => self.accept(message(text.clone())),
-            Op::Steer { text } if !self.has_turn() => self.accept(message(text.clone())),
-            Op::Steer { text } => {
+            Op::Turn(TurnOp::Submit { text }) => self.accept(message(text.clone())),
+            Op::Turn(TurnOp::Steer { text }) if !self.has_turn() => {
+                self.accept(message(text.clone()))
+            }
+            Op::Turn(TurnOp::Steer { text }) => {
                 self.inbox.steers.push_back(message(text.clone()));
                 true
             }
-            Op::Invoke { name, args, .. } => {
+            Op::Turn(TurnOp::Invoke { name, args, .. }) => {
                 self.accept(message(format!("/{name} {args}").trim_end().to_owned()))
             }
-            Op::Stop if self.fetching == FetchState::Fetching && !self.has_turn() => {
+            Op::Turn(TurnOp::Stop) if self.fetching == FetchState::Fetching && !self.has_turn() => {
                 self.view.posts.say(common::STOPPED);
                 return vec![ChatEffect::StopFetch];
             }
@@ -234,11 +238,13 @@ impl ChatConversation {
             UiAction::Lang(lang) => {
                 self.set_lang(lang);
                 self.view.posts.say(w::LANG_SET);
-                vec![ChatEffect::Send(Op::SetLang { lang }.into())]
+                vec![ChatEffect::Send(Op::Setting(SettingOp::SetLang { lang }).into())]
             }
             UiAction::Models => {
                 self.asked_models = true;
-                vec![ChatEffect::Send(Op::Report { report: Report::Models }.into())]
+                vec![ChatEffect::Send(
+                    Op::Session(SessionOp::Report { report: Report::Models }).into(),
+                )]
             }
             UiAction::Efforts => {
                 let page = commands::efforts_page(&self.context.info);
@@ -298,9 +304,9 @@ impl ChatConversation {
                 let parts = vec![PromptPart::Insert(Mention { path: path.clone(), lines: None })];
                 let shown = format!("/file {path}");
                 let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
-                let effects = self.send_op(Op::Render { prompt }, request);
+                let effects = self.send_op(Op::Turn(TurnOp::Render { prompt }), request);
                 let sent = effects.iter().find_map(|effect| match effect {
-                    ChatEffect::Send(Submission { id, op: Op::Render { .. } }) => *id,
+                    ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
                     _ => None,
                 });
                 if let Some(id) = sent {

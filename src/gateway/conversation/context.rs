@@ -9,7 +9,7 @@ use super::effect::ChatEffect;
 use super::speaker::Speaker;
 use super::suggest_query::SuggestQuery;
 use avocet_core::i18n::Lang;
-use avocet_core::protocol::{ApprovalMode, ChatPlatform, Extensions, Op, SessionInfo};
+use avocet_core::protocol::{ApprovalMode, ChatPlatform, Extensions, Op, RuleOp, SessionInfo};
 use avocet_present::commands::{
     self, CalledRows, CommandContext, CommandOutcome, RowOrigin, Surface,
 };
@@ -91,7 +91,7 @@ impl ChatContext {
     /// Takes over the mode that an operation sets; false: this user may not set it. Only admins
     /// choose one in which less is asked, and it is theirs alone.
     pub fn set_mode(&mut self, speaker: &Speaker, op: &Op) -> bool {
-        let Op::SetApprovalMode { mode } = op else { return true };
+        let Op::Rules(RuleOp::SetApprovalMode { mode }) = op else { return true };
         if mode.answers() && !speaker.is_admin {
             return false;
         }
@@ -108,7 +108,7 @@ impl ChatContext {
         }
         let mode = ApprovalMode::Ask;
         self.info.approval = mode;
-        Some(Op::SetApprovalMode { mode })
+        Some(Op::Rules(RuleOp::SetApprovalMode { mode }))
     }
 
     /// The line of the registry for a command as the service sent it.

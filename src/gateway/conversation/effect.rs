@@ -1,7 +1,7 @@
 //! What a conversation asks its driver for.
 
 use super::super::platform::DeliveryId;
-use avocet_core::protocol::{AskId, Decision, Op, Submission, SubmitId};
+use avocet_core::protocol::{AskId, Decision, Op, QuestionOp, Submission, SubmitId};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,6 @@ pub enum ChatEffect {
 
 impl ChatEffect {
     pub fn decide(ask: AskId, decision: Decision) -> ChatEffect {
-        ChatEffect::Send(Op::Decide { ask, decision }.into())
+        ChatEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }).into())
     }
 }

@@ -7,7 +7,8 @@ use super::recovery::RecoveredMessage;
 use super::{BegunMessage, ChatConversation};
 use avocet_core::i18n::{chat as w, linear, session as s};
 use avocet_core::protocol::{
-    Decision, Event, Extensions, Notice, NoticeLevel, Op, SubmitId, Topic, TurnOrigin, TurnOutcome,
+    Decision, Event, Extensions, Notice, NoticeLevel, Op, SubmitId, Topic, TurnOp, TurnOrigin,
+    TurnOutcome,
 };
 use avocet_present::changes::changes_page;
 use avocet_present::commands;
@@ -95,7 +96,7 @@ impl ChatConversation {
         // Each message of a chat is answered, also after a failure.
         let failed = matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
         if failed && !self.inbox.submitted.is_empty() {
-            effects.push(ChatEffect::Send(Op::RunQueue.into()));
+            effects.push(ChatEffect::Send(Op::Turn(TurnOp::RunQueue).into()));
         }
         effects
     }
@@ -152,7 +153,8 @@ impl ChatConversation {
                     let text = turn.text.clone();
                     self.inbox.submitted.push_back(Submitted { id, delivery, text, by });
                     // Who is an admin is not known of it any more.
-                    effects.extend(self.submit(id, Op::Submit { text: turn.text }, false));
+                    let op = Op::Turn(TurnOp::Submit { text: turn.text });
+                    effects.extend(self.submit(id, op, false));
                 }
             }
         }

@@ -11,7 +11,9 @@ use super::speaker::Speaker;
 use super::waiting::WaitingInputs;
 use avocet_core::i18n::{LocalizedText, chat as w};
 use avocet_core::prompt::input::{self, Intent};
-use avocet_core::protocol::{Mention, Op, Prompt, PromptPart, SubmitId, SubmitIds};
+use avocet_core::protocol::{
+    ExtensionOp, Mention, Op, Prompt, PromptPart, SubmitId, SubmitIds, TurnOp,
+};
 
 /// The longest message that is taken, in characters.
 const MAX_MESSAGE: usize = 64_000;
@@ -151,7 +153,9 @@ impl Inbox {
 
     /// Has the files of the user's commands read for what waits.
     pub fn read_files(&mut self) -> Option<ChatEffect> {
-        self.waiting.ask().then_some(ChatEffect::Send(Op::RefreshExtensions.into()))
+        self.waiting
+            .ask()
+            .then_some(ChatEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions).into()))
     }
 }
 
@@ -175,17 +179,17 @@ pub fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, String)> {
             input::submit_op(parts, str::to_owned)
         }
         // A chat has no shell of its own, and its commands come as commands.
-        _ if mentions.is_empty() => Op::Submit { text: text.to_owned() },
+        _ if mentions.is_empty() => Op::Turn(TurnOp::Submit { text: text.to_owned() }),
         _ => {
             let parts = vec![PromptPart::Text(text.to_owned())];
             let mut prompt = Prompt { shown: text.to_owned(), parts, ..Prompt::default() };
             prompt.attach(mentions);
-            Op::SubmitPrompt { prompt: Box::new(prompt) }
+            Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) })
         }
     };
     let shown = match &op {
-        Op::Submit { text } => text.clone(),
-        Op::SubmitPrompt { prompt } => prompt.shown.clone(),
+        Op::Turn(TurnOp::Submit { text }) => text.clone(),
+        Op::Turn(TurnOp::SubmitPrompt { prompt }) => prompt.shown.clone(),
         _ => text.to_owned(),
     };
     Some((op, shown))
