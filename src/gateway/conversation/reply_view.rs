@@ -85,7 +85,7 @@ impl ReplyView {
         self.question()?.message(&self.posts)
     }
 
-    /// Somebody wrote here.
+    /// A user wrote here.
     pub fn hear(&mut self, speaker: &Speaker) {
         self.has_admin |= speaker.is_admin;
         self.posts.said_read_only = false;

@@ -15,7 +15,7 @@ pub struct ComposerUnits {
 
 /// The side on which to leave a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum UnitSide {
     Start,
     End,
 }
@@ -51,14 +51,14 @@ impl ComposerUnits {
         &self,
         lines: &[String],
         (row, column): GridPosition,
-        side: Side,
+        side: UnitSide,
     ) -> GridPosition {
         let Some(line) = lines.get(row) else { return (row, column) };
         let units = self.ranges(line).into_iter();
         let mut ends = units.map(|(from, to)| (chars_before(line, from), chars_before(line, to)));
         match (ends.find(|(from, to)| *from < column && column < *to), side) {
-            (Some((from, _)), Side::Start) => (row, from),
-            (Some((_, to)), Side::End) => (row, to),
+            (Some((from, _)), UnitSide::Start) => (row, from),
+            (Some((_, to)), UnitSide::End) => (row, to),
             (None, _) => (row, column),
         }
     }

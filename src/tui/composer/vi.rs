@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use tui_textarea::{CursorMove, TextArea};
 
 use super::Composer;
-use super::units::Side;
+use super::units::UnitSide;
 use crate::vim::{GridPosition, Vim, VimEdit, VimMode, clamp_to_char};
 
 impl Composer {
@@ -88,8 +88,8 @@ impl Composer {
             }
             VimEdit::Delete(from, to) => {
                 let lines = self.text.lines();
-                let from = self.units.snap(lines, from, Side::Start);
-                let to = self.units.snap(lines, to, Side::End);
+                let from = self.units.snap(lines, from, UnitSide::Start);
+                let to = self.units.snap(lines, to, UnitSide::End);
                 move_cursor_to(&mut self.text, from);
                 self.text.start_selection();
                 move_cursor_to(&mut self.text, to);
