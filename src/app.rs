@@ -4,6 +4,7 @@
 //! | file | builds |
 //! |---|---|
 //! | `startup` | environment, folders, settings, language: the basis of every run |
+//! | `shared_resources` | what all folders and sessions of a run share |
 //! | `terminal` | what the environment and the settings say of the terminal |
 //! | `room` | whether the system has enough resources |
 //! | `runtime` | threads and timers, and how they end |
