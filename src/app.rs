@@ -4,6 +4,7 @@
 //! | file | builds |
 //! |---|---|
 //! | `startup` | environment, folders, settings, language: the basis of every run |
+//! | `shared_resources` | what all folders and sessions of a run share |
 //! | `terminal` | what the environment and the settings say of the terminal |
 //! | `room` | whether the system has enough resources |
 //! | `runtime` | threads and timers, and how they end |
@@ -72,6 +73,7 @@ mod runtime;
 mod script_commands;
 mod scripts;
 mod session_builder;
+mod shared_resources;
 mod startup;
 mod step_runner;
 mod subcommands;
@@ -119,7 +121,7 @@ pub fn entry() -> ExitCode {
         Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
         Ok(startup) => {
-            let temp = Arc::clone(&startup.temp);
+            let temp = Arc::clone(&startup.shared.temp);
             let exit = route(cli, ends, startup);
             // Threads that are still running may hold a part of it.
             temp.close();
@@ -253,7 +255,7 @@ fn run_screen(
     };
     let ended = own.block_on(async {
         let left = tui::run(config, handle.ops, handle.events, keep).await;
-        startup.leaving.cancel();
+        startup.shared.leaving.cancel();
         (left, wait_for_session(handle.task, LEAVING).await)
     });
     own.shutdown_background();
@@ -302,7 +304,7 @@ fn screen_config(
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
         save_paths: tui::Kept { history: Some(startup.paths.history()), draft, secrets },
         editor: startup.editor(),
-        temp: Arc::clone(&startup.temp),
+        temp: Arc::clone(&startup.shared.temp),
         preferences: tui::Preferences {
             vim: look.vim,
             timestamps: look.timestamps,
@@ -313,7 +315,7 @@ fn screen_config(
         },
         keymap,
         first,
-        watchdog: startup.watchdog.clone(),
+        watchdog: startup.shared.watchdog.clone(),
         models: Vec::new(),
         setup: tui::SetupHandle(Some(Arc::new(ScreenSetup::new(startup)))),
         notices: startup.notices().into_iter().chain(torn).chain(unread).chain(refused).collect(),
@@ -353,10 +355,10 @@ fn run_plain(
             events: handle.events,
             signals: signals::listen_ending(),
             grace: print::GRACE,
-            leaving: startup.leaving.clone(),
+            leaving: startup.shared.leaving.clone(),
         };
         let left = talk(linear, prompt, channels, typed_lines(), printer, output::stdout()).await;
-        startup.leaving.cancel();
+        startup.shared.leaving.cancel();
         (left, wait_for_session(handle.task, LEAVING).await)
     });
     let (PlainEnd { exit, knows_unsaved }, farewell) = ended;

@@ -28,7 +28,7 @@ pub fn run(startup: Startup, options: GivenOptions) -> Exit {
     let startup = Arc::new(startup);
     let served = runtime.block_on(async {
         let mut signals = signals::listen_ending();
-        let leaving = startup.leaving.clone();
+        let leaving = startup.shared.leaving.clone();
         let served = serve(io::stdin(), output::stdout(), services(&startup, options));
         tokio::pin!(served);
         tokio::select! {
@@ -65,7 +65,7 @@ fn services(startup: &Arc<Startup>, options: GivenOptions) -> EditorServices {
             reporter.fail(notice, Exit::Done);
         }),
         lang: startup.lang(),
-        leaving: startup.leaving.clone(),
+        leaving: startup.shared.leaving.clone(),
     }
 }
 
@@ -100,8 +100,8 @@ fn open_session(
 
 /// Whether a session is there and not open elsewhere: no user would see a failure later.
 fn check_saved(startup: &Startup, id: &str) -> Result<(), StoreError> {
-    let known = Database::open(&startup.store)?.0.find(id)?;
-    match startup.store.lock(&known.id).map_err(StoreError::from)? {
+    let known = Database::open(&startup.shared.store)?.0.find(id)?;
+    match startup.shared.store.lock(&known.id).map_err(StoreError::from)? {
         Some(_) if known.id == id => Ok(()),
         Some(_) => Err(StoreError::NoSession { id: id.to_owned() }),
         None => Err(StoreError::Held { id: known.id }),
@@ -113,17 +113,17 @@ fn list_saved(
     folder: Option<&Path>,
     most: usize,
 ) -> Result<Vec<Listed>, StoreError> {
-    if !startup.store.is_persistent() {
+    if !startup.shared.store.is_persistent() {
         return Ok(Vec::new());
     }
     let folder = folder.map(|folder| {
         let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         real.display().to_string()
     });
-    Database::open(&startup.store)?.0.list(folder.as_deref(), most)
+    Database::open(&startup.shared.store)?.0.list(folder.as_deref(), most)
 }
 
 fn delete_saved(startup: &Startup, id: &str) -> Result<(), StoreError> {
     check_saved(startup, id)?;
-    Database::open(&startup.store)?.0.delete(&startup.store, id)
+    Database::open(&startup.shared.store)?.0.delete(&startup.shared.store, id)
 }

@@ -204,7 +204,7 @@ fn edit_until_valid(
     let mut now = text.to_owned();
     loop {
         let written = runtime.block_on(async {
-            let mut editing = Editing::start_named(&startup.temp, &editor, &name, &now)?;
+            let mut editing = Editing::start_named(&startup.shared.temp, &editor, &name, &now)?;
             editing.wait().await?;
             editing.text()
         });

@@ -53,7 +53,7 @@ type HealthReports = Vec<(ChatPlatform, watch::Receiver<ServiceHealth>)>;
 pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) -> Exit {
     startup.report_problems();
     // It runs unattended: what was refused can be read later.
-    startup.log.keep_at_least("info", startup.paths.log());
+    startup.shared.log.keep_at_least("info", startup.paths.log());
     let settings = startup.loaded.settings.gateway.clone();
     let wanted = |platform: &ChatPlatform| match only {
         Some(only) => only == *platform,
@@ -92,7 +92,7 @@ async fn serve(
 ) -> Exit {
     // Before anything is received that an end would have to save.
     let mut signals = signals::listen_ending();
-    let leaving = startup.leaving.clone();
+    let leaving = startup.shared.leaving.clone();
     let open_session = session_opener(Arc::clone(startup), options);
     let mut services = JoinSet::new();
     let mut reports: HealthReports = Vec::new();
@@ -207,7 +207,8 @@ fn service(
     let menu = service_menu(startup, settings, platform);
     let is_command = known_names(settings, &menu);
     let connection = connect(startup, of, is_command, (platform, token, cursor)).map_err(wrong)?;
-    let files = startup.temp.create_folder("chat-files").map_err(|error| failed(error.say()))?;
+    let files =
+        startup.shared.temp.create_folder("chat-files").map_err(|error| failed(error.say()))?;
     let parts = ServiceParts {
         platform: connection,
         ledger,
@@ -230,7 +231,7 @@ fn service(
         },
         files: files.path().to_owned(),
         health,
-        leaving: startup.leaving.clone(),
+        leaving: startup.shared.leaving.clone(),
     };
     Ok((parts, files))
 }

@@ -107,12 +107,12 @@ impl HeadlessOptions {
                 events: handle.events,
                 signals: signals::listen_ending(),
                 grace: print::GRACE,
-                leaving: startup.leaving.clone(),
+                leaving: startup.shared.leaving.clone(),
             };
             let person = if asks { print::terminal_user() } else { print::no_user() };
             let streams = (output::stdout(), output::stderr());
             let exit = print::run(op, channels, person, &options, streams).await;
-            startup.leaving.cancel();
+            startup.shared.leaving.cancel();
             (exit, wait_for_session(handle.task, shutdown_timeout(exit)).await)
         });
         let what = match farewell.shut_down(runtime) {

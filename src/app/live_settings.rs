@@ -90,7 +90,7 @@ impl SettingsFiles {
         let tools = self.live_tools(before);
         let now = &self.startup.loaded.settings;
         if before.log != now.log {
-            self.startup.log.set(now.log.as_deref(), self.startup.paths.log());
+            self.startup.shared.log.set(now.log.as_deref(), self.startup.paths.log());
         }
         LiveSettings {
             policy: now.policy(),

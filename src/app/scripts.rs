@@ -88,8 +88,8 @@ pub fn run_script(
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
     (host.environment, host.budget) = (environment, run_budget(&startup));
     host.effort = built.model_access.effort;
-    host.set_store(startup.store.clone());
-    let leaving = [startup.leaving.clone(), host.cancel.clone()];
+    host.set_store(startup.shared.store.clone());
+    let leaving = [startup.shared.leaving.clone(), host.cancel.clone()];
     let look =
         RunFormat { verbose: asked.verbose > 0, ..run_format(&startup, json, asked.no_stream) };
     let (calls, recorded) = mpsc::unbounded_channel();

@@ -44,7 +44,7 @@ use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
     use SessionPurpose::{Editor, Print, Screen};
     let finds = matches!(purpose, Screen | Print | Editor);
-    let has_user = finds && startup.store.is_persistent();
+    let has_user = finds && startup.shared.store.is_persistent();
     let program = has_user.then(std::env::current_exe).and_then(Result::ok)?;
     Some(KeptJobs { place: startup.paths.kept_jobs(), program })
 }
@@ -142,7 +142,7 @@ pub fn build_with(
         persona,
         settings: Some(Box::new(SettingsFiles::new(startup, purpose, runner))),
         user_notes: startup.paths.user_notes(),
-        outputs: startup.outputs(),
+        outputs: startup.shared.outputs(&startup.paths),
         kept_jobs: kept_jobs(startup, purpose),
         command_line_mode: startup.run_options.mode,
         mode_of_settings: mode_of_settings(startup, purpose),
@@ -201,7 +201,7 @@ fn surroundings(startup: &Startup) -> WorkspaceFacts {
 fn extension_cache(startup: &Startup) -> ExtensionCache {
     ExtensionCache::new(startup.search_path_finder())
         .with_scripts(startup.script_folder_finder())
-        .with_store(startup.store.clone())
+        .with_store(startup.shared.store.clone())
         .with_latest(Arc::clone(&startup.chat_extensions))
 }
 
@@ -219,7 +219,7 @@ fn opening_notices(
     purpose: SessionPurpose,
     world: &dyn Machine,
 ) -> Vec<Notice> {
-    let temp = startup.temp.fallback_warning();
+    let temp = startup.shared.temp.fallback_warning();
     let warnings = warnings.into_iter().chain(startup.trust.store_error.clone()).chain(temp);
     let mut notices: Vec<Notice> = warnings.map(Notice::warning).collect();
     use SessionPurpose::{Editor, Print, Render};
@@ -244,7 +244,7 @@ fn persistence(startup: &Startup, purpose: SessionPurpose) -> Persistence {
         // An expansion that is not sent, or a script, is not a conversation.
         SessionPurpose::Render | SessionPurpose::Script => return Persistence::in_memory(),
     };
-    Persistence { store: startup.store.clone(), resume: None, replay }
+    Persistence { store: startup.shared.store.clone(), resume: None, replay }
 }
 
 fn persona(startup: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {

@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use tokio_util::sync::CancellationToken;
-
 use super::container;
 use super::folder_trust::TrustState;
+use super::shared_resources::SharedResources;
 use super::surroundings::Surroundings;
 use super::user_themes;
 use crate::cli::messages::{self, Printer};
@@ -16,7 +15,6 @@ use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
 use avocet_config::diagnostic::DiagnosticSource;
 use avocet_config::extensions::SearchPath;
-use avocet_config::log::LogLevel;
 use avocet_config::paths::project_files;
 use avocet_config::{
     ConfigDiagnostic, ConfigError, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file,
@@ -32,10 +30,8 @@ use avocet_session::extensions::{FindPlaces, LatestScan};
 use avocet_session::script_places::{FindScripts, ScriptPlaces};
 use avocet_session::{Connected, folders};
 use avocet_store::Store;
-use avocet_tools::exec::Watchdog;
-use avocet_tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
+use avocet_tools::sandbox::{Sandbox, SandboxPaths};
 use avocet_tools::system::{self, System};
-use avocet_tools::temp::{RunFolder, TempFolder};
 use avocet_tui::SaveSettingFn;
 use avocet_tui::theme::ThemeSource;
 
@@ -51,11 +47,8 @@ pub struct Startup {
     pub options: Vec<(&'static str, String)>,
     /// What the command line says of the steps of this run.
     pub run_options: StepOptions,
-    /// Where sessions are saved; in memory for `--no-save`.
-    pub store: Store,
     pub trust: TrustState,
-    /// The folder for all temporary files of this run.
-    pub temp: Arc<RunFolder>,
+    pub shared: SharedResources,
     /// The values that no session of this folder shows.
     pub secrets: OnceLock<Redactor>,
     /// The model that the chats of this folder begin with.
@@ -64,15 +57,8 @@ pub struct Startup {
     pub chat_extensions: Arc<LatestScan>,
     /// What the sessions that begin now know of the machine.
     surroundings: Surroundings,
-    /// Whether the sandbox works here.
-    pub sandbox_trial: SandboxTrial,
     /// Folders added on the command line, links resolved.
     pub added: Vec<PathBuf>,
-    /// Cleans up after a sudden death of this process.
-    pub watchdog: Watchdog,
-    /// The program is exiting: running steps are ended sooner.
-    pub leaving: CancellationToken,
-    pub log: LogLevel,
 }
 
 /// What the command line says of the steps of this run.
@@ -137,20 +123,18 @@ impl Startup {
             project: &project,
         });
         check_named_settings(cli, &loaded, &paths, lang)?;
-        let log = LogLevel::default();
-        log.set(loaded.settings.log.as_deref(), paths.log());
         let store =
             if cli.run.no_save { Store::in_memory() } else { Store::in_folder(paths.data.clone()) };
-        let temp = Arc::new(RunFolder::new(temp_folders(&environment, &paths)));
+        let shared = SharedResources::new(store, temp_folders(&environment, &paths));
+        shared.log.set(loaded.settings.log.as_deref(), paths.log());
         let mut startup = Startup {
             environment,
             paths,
             loaded,
             folder,
             trusted,
-            store,
             trust,
-            temp,
+            shared,
             options: cli.settings(),
             run_options: StepOptions::from_command_line(cli),
             added: Vec::new(),
@@ -158,10 +142,6 @@ impl Startup {
             chat_model: OnceLock::new(),
             chat_extensions: Arc::default(),
             surroundings: Surroundings::default(),
-            sandbox_trial: SandboxTrial::default(),
-            watchdog: Watchdog::new(std::env::current_exe().ok()),
-            leaving: CancellationToken::new(),
-            log,
         };
         for named in &cli.run.add_dir {
             // Given in the user's shell, so relative to its folder.
@@ -209,20 +189,15 @@ impl Startup {
             loaded: self.loaded.clone(),
             folder: self.folder.clone(),
             trusted: self.trusted,
-            store: self.store.clone(),
             trust: self.trust.clone(),
-            temp: Arc::clone(&self.temp),
+            shared: self.shared.clone(),
             options: self.options.clone(),
             run_options: self.run_options.clone(),
             secrets: OnceLock::new(),
             chat_model: OnceLock::new(),
             chat_extensions: Arc::clone(&self.chat_extensions),
             surroundings: Surroundings::default(),
-            sandbox_trial: self.sandbox_trial.clone(),
             added: self.added.clone(),
-            watchdog: self.watchdog.clone(),
-            leaving: self.leaving.clone(),
-            log: self.log.clone(),
         }
     }
 
@@ -260,7 +235,7 @@ impl Startup {
         // A folder that contains the workspace or the home does not belong to this program alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();
-        let moved = self.moved_paths();
+        let moved = moved_paths(&self.environment);
         let secret = self.environment.iter().filter_map(|(name, value)| {
             let (name, value) = (name.to_str()?, value.to_str()?);
             safety::redact::is_secret_variable(name, value).then(|| name.to_owned())
@@ -304,16 +279,6 @@ impl Startup {
     pub fn named_profile(&self) -> Option<&str> {
         let named = self.loaded.layer_of("profile") == SettingsLayer::CommandLine;
         named.then_some(self.loaded.settings.profile.as_str())
-    }
-
-    /// The folder for long outputs of steps: one that is removed with this run, if nothing of it is
-    /// saved.
-    pub fn outputs(&self) -> Option<PathBuf> {
-        if self.store.is_persistent() {
-            Some(self.paths.outputs())
-        } else {
-            self.temp.create_folder("outputs").ok().map(TempFolder::into_run)
-        }
     }
 
     pub fn lang(&self) -> Lang {
@@ -412,7 +377,7 @@ impl Startup {
         let kept = atomic_file::read(&file).ok().flatten();
         let kept = kept.unwrap_or_else(|| {
             let fresh = format!("{:032x}", fastrand::u128(..));
-            if keeps && self.store.is_persistent() {
+            if keeps && self.shared.store.is_persistent() {
                 // Without the file, masks are valid for this run only.
                 let _ = atomic_file::create(&file, &fresh);
             }
@@ -424,21 +389,12 @@ impl Startup {
     /// The sandbox of the settings, not tested yet.
     pub fn sandbox(&self, world: &System) -> Sandbox {
         Sandbox::new(self.loaded.settings.sandbox, self.sandbox_paths(world))
-            .with_run_folder(Arc::clone(&self.temp))
-            .with_trial(self.sandbox_trial.clone())
+            .with_run_folder(Arc::clone(&self.shared.temp))
+            .with_trial(self.shared.sandbox_trial.clone())
     }
 
     pub fn sandbox_paths(&self, world: &System) -> SandboxPaths {
         self.surroundings.sandbox_paths.get_or_make(|| self.find_sandbox_paths(world))
-    }
-
-    /// The places that variables of the user move.
-    fn moved_paths(&self) -> BTreeMap<String, PathBuf> {
-        let moved = safety::places::variables().filter_map(|name| {
-            let path = self.environment.path(name).filter(|path| path.is_absolute())?;
-            Some((name.to_owned(), path.canonicalize().unwrap_or(path)))
-        });
-        moved.collect()
     }
 
     fn find_sandbox_paths(&self, world: &System) -> SandboxPaths {
@@ -459,7 +415,7 @@ impl Startup {
             programs: world.folders().to_vec(),
             path: world.path_folders(),
             own,
-            moved: self.moved_paths(),
+            moved: moved_paths(&self.environment),
             offline: self.loaded.settings.policy().network == Limit::Refuse,
             home,
         }
@@ -495,6 +451,15 @@ impl Startup {
             edit::set(&file, key, value).map(|_| ()).map_err(|error| error.localized())
         })
     }
+}
+
+/// The places that variables of the user move.
+fn moved_paths(environment: &Environment) -> BTreeMap<String, PathBuf> {
+    let moved = safety::places::variables().filter_map(|name| {
+        let path = environment.path(name).filter(|path| path.is_absolute())?;
+        Some((name.to_owned(), path.canonicalize().unwrap_or(path)))
+    });
+    moved.collect()
 }
 
 /// Candidates for the folder of temporary files, best first.

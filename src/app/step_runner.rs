@@ -124,8 +124,8 @@ pub fn exec_setup(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -
 pub fn exec(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -> Exec {
     Exec::new(exec_setup(startup, world, redactor))
         .with_sandbox(Arc::new(startup.sandbox(world)))
-        .with_exit_token(startup.leaving.clone())
-        .with_step_watch(Arc::new(startup.watchdog.clone()))
+        .with_exit_token(startup.shared.leaving.clone())
+        .with_step_watch(Arc::new(startup.shared.watchdog.clone()))
 }
 
 /// The tools that start programs.

@@ -151,7 +151,7 @@ async fn fetch_models(connection: Option<Connection>, keys: KeyFinder) -> ModelL
 /// `session …`.
 pub fn session(startup: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
     let redactor = startup.redactor(false);
-    let (store, lang) = (&startup.store, startup.lang());
+    let (store, lang) = (&startup.shared.store, startup.lang());
     let clean = if output::stdout().is_terminal() { super::startup::clean } else { str::to_owned };
     let (folder, redactor) = (&startup.folder, &redactor);
     let query = session::SessionQuery { store, folder, redactor, json, lang, clean };
@@ -186,7 +186,7 @@ pub fn session_to_resume(
     take: &args::ResumeChoice,
 ) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.localized()), Exit::Failed));
-    let store = &startup.store;
+    let store = &startup.shared.store;
     let folder = startup.folder.display().to_string();
     let (disk, fault) = Database::open(store).map_err(failed)?;
     if let Some(fault) = fault {
@@ -250,7 +250,7 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
         ),
         programs: world.folders(),
         sandbox: &startup.sandbox(&world).rows(),
-        temp: &startup.temp,
+        temp: &startup.shared.temp,
         library: &ExtensionSet::load(&startup.search_path()),
         servers: &ServerFiles::new(startup).rows(startup.trusted),
     };
@@ -265,7 +265,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
     let (keys, place) = (KeyFinder::new(startup), key_place(startup));
     let (terminal, world) = (terminal_info(&startup.environment), startup.system());
     let (setting, places) = (startup.loaded.settings.sandbox, startup.search_path_finder());
-    let (temp, held) = (Arc::clone(&startup.temp), startup.sandbox_paths(&world));
+    let (temp, held) = (Arc::clone(&startup.shared.temp), startup.sandbox_paths(&world));
     let servers = ServerFiles::new(startup);
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());

@@ -13,12 +13,15 @@ use avocet_core::protocol::{
     Op, Page, QuestionOp, Report, Risk, SavedOp, SessionInfo, SessionOp, StepAction, TurnOp,
     TurnOutcome,
 };
+use avocet_present::changes::changes_page;
 use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use avocet_present::outcome::step_started;
 
+mod effect;
 mod files;
 mod leave_question;
 mod leaving;
+mod lines;
 mod models;
 mod question;
 pub mod run;
@@ -27,27 +30,15 @@ mod steps;
 mod tests;
 mod turns;
 
+pub use effect::PlainEffect;
 use leave_question::LeaveQuestion;
+use lines::PlainLines;
 use question::PlainQuestion;
 use turns::TurnList;
 
-/// An action for the driver.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PlainEffect {
-    /// A whole line, already made safe.
-    Line(String),
-    Notice(Notice),
-    Page(Page),
-    /// The prompt: the user can type.
-    Prompt,
-    Send(Op),
-    End(Exit),
-}
-
 #[derive(Debug)]
 pub struct PlainSession {
-    lang: Lang,
-    clean: Clean,
+    lines: PlainLines,
     facts: SessionInfo,
     models: Vec<String>,
     /// They are printed when they come.
@@ -82,8 +73,7 @@ enum PlainState {
 impl PlainSession {
     pub fn new(facts: SessionInfo, lang: Lang, clean: Clean) -> PlainSession {
         PlainSession {
-            lang,
-            clean,
+            lines: PlainLines { lang, clean },
             facts,
             models: Vec::new(),
             asked_models: false,
@@ -114,7 +104,7 @@ impl PlainSession {
     fn welcome(&self) -> Vec<PlainEffect> {
         let hello = w::HELLO.with("model", self.facts.model.as_str());
         let hello = hello.with("folder", self.facts.cwd.as_str());
-        vec![self.say(hello), self.say(w::HELLO_HOW), PlainEffect::Prompt]
+        vec![self.lines.say(hello), self.lines.say(w::HELLO_HOW), PlainEffect::Prompt]
     }
 
     /// Ctrl-C: stops the turn; if none is running, leaves.
@@ -123,7 +113,7 @@ impl PlainSession {
             _ if self.leaving.is_some() => vec![PlainEffect::End(Exit::Done)],
             PlainState::Idle => self.leave(),
             PlainState::Starting | PlainState::Working | PlainState::Asking(_) => {
-                vec![self.say(w::STOPPING), PlainEffect::Send(Op::Turn(TurnOp::Stop))]
+                vec![self.lines.say(w::STOPPING), PlainEffect::Send(Op::Turn(TurnOp::Stop))]
             }
         }
     }
@@ -137,7 +127,7 @@ impl PlainSession {
             PlainState::Starting | PlainState::Working => Vec::new(),
             // There is no user left to answer.
             PlainState::Asking(_) => {
-                vec![self.say(w::INPUT_ENDED), PlainEffect::Send(Op::Turn(TurnOp::Stop))]
+                vec![self.lines.say(w::INPUT_ENDED), PlainEffect::Send(Op::Turn(TurnOp::Stop))]
             }
         }
     }
@@ -166,7 +156,9 @@ impl PlainSession {
                         decision,
                     }))]
                 }
-                question::ParsedLine::AskAgain(say) => vec![self.say(say), PlainEffect::Prompt],
+                question::ParsedLine::AskAgain(say) => {
+                    vec![self.lines.say(say), PlainEffect::Prompt]
+                }
                 question::ParsedLine::Lines(says) => self.lines_and_prompt(says),
                 question::ParsedLine::PreviewRisk(work) => {
                     vec![PlainEffect::Send(Op::Question(QuestionOp::PreviewRisk {
@@ -186,14 +178,14 @@ impl PlainSession {
         if text.trim().is_empty() || text.trim_start().starts_with('/') {
             return self.enter_line(text);
         }
-        let mut effects = vec![self.say(w::TOO_SOON)];
+        let mut effects = vec![self.lines.say(w::TOO_SOON)];
         effects.extend(self.enter_line(text));
         effects.push(PlainEffect::Prompt);
         effects
     }
 
     fn lines_and_prompt(&self, says: Vec<LocalizedText>) -> Vec<PlainEffect> {
-        says.into_iter().map(|say| self.say(say)).chain([PlainEffect::Prompt]).collect()
+        says.into_iter().map(|say| self.lines.say(say)).chain([PlainEffect::Prompt]).collect()
     }
 
     /// The verdict on a step that the user changed.
@@ -306,7 +298,7 @@ impl PlainSession {
                 self.apply_outcome(page)
             }
             UiAction::Lang(lang) => {
-                self.lang = lang;
+                self.lines.lang = lang;
                 Vec::new()
             }
             UiAction::Models => {
@@ -366,16 +358,23 @@ impl PlainSession {
             Event::QuestionClosed { .. } => self.on_question_closed(),
             Event::ReplyStarted => self.on_reply_started(),
             Event::Delta { text } => self.on_delta(&text),
-            Event::Repairing { fault } => vec![self.say(common::REPAIRING.with("fault", fault))],
+            Event::Repairing { fault } => {
+                vec![self.lines.say(common::REPAIRING.with("fault", fault))]
+            }
             Event::Retrying { attempt, of, why, .. } => {
-                vec![self.say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why))]
+                vec![
+                    self.lines
+                        .say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why)),
+                ]
             }
             Event::Replied(replied) => self.on_reply(&replied),
-            Event::StepStarted { step, risk } => vec![self.say(step_started(&step.work, &risk))],
-            Event::StepFinished(observation) => self.on_observation(&observation),
+            Event::StepStarted { step, risk } => {
+                vec![self.lines.say(step_started(&step.work, &risk))]
+            }
+            Event::StepFinished(observation) => self.lines.on_observation(&observation),
             Event::Asked(ask) => self.on_question(*ask),
             Event::Queued { messages } if messages.is_empty() => Vec::new(),
-            Event::Queued { messages } => vec![self.say(w::QUEUED.with("n", messages.len()))],
+            Event::Queued { messages } => vec![self.lines.say(w::QUEUED.with("n", messages.len()))],
             Event::TurnEnded { ending, .. } => self.on_turn_ended(&ending),
             Event::HistoryChunk { events, .. } => {
                 self.turns.add_all(&events);
@@ -383,7 +382,7 @@ impl PlainSession {
             }
             Event::Rewound { turn, text, .. } => {
                 self.turns.truncate(turn);
-                let said = self.say(w::REWOUND.with("text", text));
+                let said = self.lines.say(w::REWOUND.with("text", text));
                 self.with_prompt(said)
             }
             Event::RewindAsked { turn, files } => self.explain_rewind(turn, files),
@@ -393,8 +392,8 @@ impl PlainSession {
             Event::Changes { session, uncommitted } => {
                 self.changes(&session, uncommitted.as_deref())
             }
-            Event::FilesChanged { files, .. } => self.files_changed(&files),
-            Event::Compacting => vec![self.say(context::COMPACTING)],
+            Event::FilesChanged { files, .. } => self.lines.files_changed(&files),
+            Event::Compacting => vec![self.lines.say(context::COMPACTING)],
             Event::Compacted(receipt) => vec![PlainEffect::Page(receipt.page())],
             Event::Models { names, offers } => {
                 self.models = names;
@@ -403,13 +402,15 @@ impl PlainSession {
             Event::Catalogue(kept) => self.on_extensions(*kept),
             Event::Cleared => {
                 self.turns = TurnList::default();
-                vec![self.say(w::CLEARED), PlainEffect::Prompt]
+                vec![self.lines.say(w::CLEARED), PlainEffect::Prompt]
             }
             Event::Closed => vec![PlainEffect::End(Exit::Done)],
-            Event::Attached { items, .. } => self.attachment_lines(&items),
-            Event::Rendered { text, .. } => text.lines().map(|line| self.line(line)).collect(),
-            Event::Steered { text, .. } => vec![self.say(w::STEERED.with("text", text))],
-            Event::Plan { items } => self.plan(&items),
+            Event::Attached { items, .. } => self.lines.attachment_lines(&items),
+            Event::Rendered { text, .. } => {
+                text.lines().map(|line| self.lines.line(line)).collect()
+            }
+            Event::Steered { text, .. } => vec![self.lines.say(w::STEERED.with("text", text))],
+            Event::Plan { items } => self.lines.plan(&items),
             // The thread that reads lines cannot release the terminal.
             Event::TerminalRequested { ask } => {
                 let decision = Decision::Reject { word: None };
@@ -472,6 +473,11 @@ impl PlainSession {
         self.with_prompt(PlainEffect::Notice(Notice::warning(say)))
     }
 
+    fn changes(&mut self, session: &[Change], uncommitted: Option<&[Change]>) -> Vec<PlainEffect> {
+        let page = changes_page(&self.facts.cwd, session, uncommitted);
+        self.with_prompt(PlainEffect::Page(page))
+    }
+
     fn with_prompt(&self, effect: PlainEffect) -> Vec<PlainEffect> {
         let mut effects = vec![effect];
         effects.extend(self.prompt());
@@ -485,11 +491,11 @@ impl PlainSession {
         for event in events.iter().skip(started.unwrap_or(0)) {
             match event {
                 Event::TurnStarted { text, .. } => {
-                    effects.extend(text.lines().map(|line| self.line(&format!("> {line}"))))
+                    effects.extend(text.lines().map(|line| self.lines.line(&format!("> {line}"))))
                 }
                 Event::Replied(replied) => effects.extend(self.on_reply(replied)),
                 Event::StepFinished(observation) => {
-                    effects.extend(self.on_observation(observation))
+                    effects.extend(self.lines.on_observation(observation))
                 }
                 _ => {}
             }
@@ -504,20 +510,20 @@ impl PlainSession {
         let (whole, rest) = (whole.to_owned(), rest.to_owned());
         self.partial_line = rest;
         self.written_bytes += whole.len() + 1;
-        whole.lines().map(|line| self.line(line)).collect()
+        whole.lines().map(|line| self.lines.line(line)).collect()
     }
 
     /// The part that has not been written yet. If the whole text differs from what was streamed,
     /// all of it.
     fn on_reply(&mut self, replied: &ModelMessage) -> Vec<PlainEffect> {
         let left = replied.message.get(self.written_bytes..).unwrap_or(&replied.message);
-        let mut lines: Vec<PlainEffect> = left.lines().map(|line| self.line(line)).collect();
+        let mut lines: Vec<PlainEffect> = left.lines().map(|line| self.lines.line(line)).collect();
         if replied.cut.is_some() {
-            lines.push(self.say(w::CUT));
+            lines.push(self.lines.say(w::CUT));
         }
         for (at, suggestion) in replied.suggestions.iter().enumerate() {
             let say = w::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
-            lines.push(self.say(say));
+            lines.push(self.lines.say(say));
         }
         (self.written_bytes, self.partial_line) = (0, String::new());
         lines
@@ -525,7 +531,7 @@ impl PlainSession {
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
         self.leaving = None;
-        let asked = PlainQuestion::new(ask, self.lang);
+        let asked = PlainQuestion::new(ask, self.lines.lang);
         let effects = self.lines_and_prompt(asked.lines());
         self.state = PlainState::Asking(Box::new(asked));
         effects
@@ -536,7 +542,7 @@ impl PlainSession {
         let error = |why: LocalizedText| vec![PlainEffect::Notice(Notice::error(why))];
         let mut effects = match ending {
             TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
-            TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(common::STOPPED)],
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.lines.say(common::STOPPED)],
             TurnOutcome::Limit { why } => vec![PlainEffect::Notice(Notice::warning(why.clone()))],
             TurnOutcome::Interrupted => error(session::INTERRUPTED.into()),
             TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => error(why.clone()),
@@ -546,13 +552,5 @@ impl PlainSession {
         }
         effects.extend(self.prompt());
         effects
-    }
-
-    fn say(&self, say: impl Into<LocalizedText>) -> PlainEffect {
-        self.line(&say.into().text(self.lang))
-    }
-
-    fn line(&self, text: &str) -> PlainEffect {
-        PlainEffect::Line((self.clean)(text))
     }
 }

@@ -95,19 +95,19 @@ impl GatewaySettings {
         })
     }
 
-    pub(super) fn from_layers(stack: &Layers, environment: &Environment) -> GatewaySettings {
-        let of = |platform| PlatformSettings::from_layers(platform, stack, environment);
+    pub(super) fn from_layers(layers: &Layers, environment: &Environment) -> GatewaySettings {
+        let of = |platform| PlatformSettings::from_layers(platform, layers, environment);
         GatewaySettings {
             telegram: of(ChatPlatform::Telegram),
             slack: of(ChatPlatform::Slack),
             discord: of(ChatPlatform::Discord),
-            user_commands: names(stack, "gateway.user_commands"),
-            menu_first: names(stack, "gateway.menu_first"),
-            folder: stack.text("gateway.folder"),
-            bounds: GatewayBounds::from_layers(stack),
+            user_commands: names(layers, "gateway.user_commands"),
+            menu_first: names(layers, "gateway.menu_first"),
+            folder: layers.text("gateway.folder"),
+            bounds: GatewayBounds::from_layers(layers),
             open: KEYS
                 .iter()
-                .filter(|key| key.kind == TomlKind::Flag && stack.flag(key.path))
+                .filter(|key| key.kind == TomlKind::Flag && layers.flag(key.path))
                 .map(|key| key.path)
                 .collect(),
         }
@@ -117,34 +117,34 @@ impl GatewaySettings {
 impl PlatformSettings {
     fn from_layers(
         platform: ChatPlatform,
-        stack: &Layers,
+        layers: &Layers,
         environment: &Environment,
     ) -> PlatformSettings {
         let path = |key: &str| format!("gateway.{}.{key}", platform.name());
         let token = |key: &str| ChatToken {
-            variable: stack.text(&path(&format!("{key}_env"))).unwrap_or_default(),
-            value: stack
+            variable: layers.text(&path(&format!("{key}_env"))).unwrap_or_default(),
+            value: layers
                 .text(&path(&format!("{key}_env")))
                 .and_then(|variable| environment.get(&variable).map(Secret::new)),
             entry: format!("gateway/{}/{key}", platform.name()),
         };
-        let api_url = stack.text(&path("api_url")).unwrap_or_default();
+        let api_url = layers.text(&path("api_url")).unwrap_or_default();
         PlatformSettings {
-            enabled: stack.flag(&path("enabled")),
+            enabled: layers.flag(&path("enabled")),
             token: token("token"),
             app_token: (platform == ChatPlatform::Slack).then(|| token("app_token")),
             api_url: api_url.trim_end_matches('/').to_owned(),
-            allow: stack.list(&path("allow")),
-            admins: stack.list(&path("admins")),
-            mention_required: stack.text(&path("mention")).as_deref() != Some("optional"),
+            allow: layers.list(&path("allow")),
+            admins: layers.list(&path("admins")),
+            mention_required: layers.text(&path("mention")).as_deref() != Some("optional"),
         }
     }
 }
 
 impl GatewayBounds {
-    fn from_layers(stack: &Layers) -> GatewayBounds {
+    fn from_layers(layers: &Layers) -> GatewayBounds {
         let count = |key: &str| {
-            usize::try_from(stack.count(&format!("gateway.{key}"))).unwrap_or(usize::MAX)
+            usize::try_from(layers.count(&format!("gateway.{key}"))).unwrap_or(usize::MAX)
         };
         let megabytes = |key: &str| count(key).saturating_mul(1024 * 1024);
         GatewayBounds {
@@ -153,13 +153,13 @@ impl GatewayBounds {
             queued: count("max_queued"),
             waiting_bytes: megabytes("max_waiting_mb"),
             file_bytes: megabytes("max_file_mb"),
-            session_idle: Duration::from_secs(stack.count("gateway.session_idle_s")),
+            session_idle: Duration::from_secs(layers.count("gateway.session_idle_s")),
         }
     }
 }
 
 /// Names of commands; a slash in front is allowed.
-fn names(stack: &Layers, path: &str) -> Vec<String> {
-    let names = stack.list(path);
+fn names(layers: &Layers, path: &str) -> Vec<String> {
+    let names = layers.list(path);
     names.iter().map(|name| name.trim_start_matches('/').to_owned()).collect()
 }

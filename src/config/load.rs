@@ -35,7 +35,7 @@ pub struct Loaded {
     pub problems: Vec<ConfigDiagnostic>,
     /// The files as they were before they were read.
     pub stamps: Vec<SettingsStamp>,
-    stack: Layers,
+    layers: Layers,
     /// The contents of the project's files.
     project: Vec<(PathBuf, TomlReport)>,
 }
@@ -69,12 +69,12 @@ pub fn stamps(paths: &Paths, project: &[PathBuf]) -> Vec<SettingsStamp> {
 impl Loaded {
     /// The current value of a key, `None` if it has none or the key is unknown.
     pub fn get(&self, path: &str) -> Option<TomlValue> {
-        self.stack.get(path)
+        self.layers.get(path)
     }
 
     /// The layer that won for a key.
     pub fn layer_of(&self, path: &str) -> SettingsLayer {
-        self.stack.layer(path)
+        self.layers.layer(path)
     }
 
     /// Whether the project has settings that were read.
@@ -91,7 +91,7 @@ impl Loaded {
                 let of_key = |path: &&String| {
                     toml_schema::find(KEYS, path).is_some_and(|k| k.path == key.path)
                 };
-                rows.extend(self.stack.values.keys().filter(of_key).filter_map(|path| row(path)));
+                rows.extend(self.layers.values.keys().filter(of_key).filter_map(|path| row(path)));
             } else {
                 rows.extend(row(key.path));
             }
@@ -117,38 +117,38 @@ fn load_with(
     read_project: impl FnOnce() -> Vec<(PathBuf, TomlReport)>,
 ) -> Loaded {
     let stamps = stamps(sources.paths, sources.project);
-    let mut stack = Layers::default();
-    let mut problems = load_prices(sources.paths, &mut stack);
-    problems.extend(load_user(sources.paths, &mut stack));
+    let mut layers = Layers::default();
+    let mut problems = load_prices(sources.paths, &mut layers);
+    problems.extend(load_user(sources.paths, &mut layers));
     let project = read_project();
     for (file, reading) in &project {
-        problems.extend(load_project(file, reading.clone(), &mut stack));
+        problems.extend(load_project(file, reading.clone(), &mut layers));
     }
-    problems.extend(load_variables(sources.environment, &mut stack));
-    problems.extend(load_command_line(sources.options, &mut stack));
-    let settings = Settings::from_layers(&stack, sources.environment, &mut problems);
-    Loaded { settings, problems, stamps, stack, project }
+    problems.extend(load_variables(sources.environment, &mut layers));
+    problems.extend(load_command_line(sources.options, &mut layers));
+    let settings = Settings::from_layers(&layers, sources.environment, &mut problems);
+    Loaded { settings, problems, stamps, layers, project }
 }
 
 /// The user's prices, in a file of their own so that a list of them can be replaced as a whole.
-fn load_prices(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_prices(paths: &Paths, layers: &mut Layers) -> Vec<ConfigDiagnostic> {
     let file = paths.prices();
     let prices: Vec<SettingKey> =
         KEYS.iter().filter(|key| key.path.starts_with("models.*.price_")).copied().collect();
     let reading = read(&file, &prices);
     for TomlEntry { path, value, .. } in reading.found {
-        stack.set(&path, value, SettingsLayer::User(file.clone()));
+        layers.set(&path, value, SettingsLayer::User(file.clone()));
     }
     reading.problems
 }
 
-fn load_user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_user(paths: &Paths, layers: &mut Layers) -> Vec<ConfigDiagnostic> {
     let file = paths.settings();
     let reading = read(&file, KEYS);
     for TomlEntry { path, value, .. } in reading.found {
-        stack.set(&path, value, SettingsLayer::User(file.clone()));
+        layers.set(&path, value, SettingsLayer::User(file.clone()));
     }
-    fall_back(&reading.problems, &file, stack);
+    fall_back(&reading.problems, &file, layers);
     reading.problems
 }
 
@@ -169,7 +169,7 @@ fn read(file: &Path, keys: &[SettingKey]) -> TomlReport {
 }
 
 /// Makes safety keys as strict as possible if the file is invalid.
-fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
+fn fall_back(problems: &[ConfigDiagnostic], file: &Path, layers: &mut Layers) {
     for problem in problems {
         let meant = match &problem.fault {
             // The rule itself was handled when it was read.
@@ -180,11 +180,11 @@ fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
             _ => problem.key.as_deref(),
         };
         match meant {
-            None => set_strictest(|_| true, file, stack),
+            None => set_strictest(|_| true, file, layers),
             Some(path) if !path.starts_with("safety") => {}
             Some(path) => match toml_schema::find(KEYS, path) {
                 Some(SettingKey { path, strictest: Some(_), .. }) => {
-                    set_strictest(|key| key.path == *path, file, stack);
+                    set_strictest(|key| key.path == *path, file, layers);
                 }
                 // A list that forbids cannot be made stricter automatically.
                 _ if matches!(
@@ -192,7 +192,7 @@ fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
                     ConfigError::Mismatch(_) | ConfigError::Unknown { near: Some(_) }
                 ) =>
                 {
-                    set_strictest(|_| true, file, stack);
+                    set_strictest(|_| true, file, layers);
                 }
                 _ => {}
             },
@@ -200,26 +200,26 @@ fn fall_back(problems: &[ConfigDiagnostic], file: &Path, stack: &mut Layers) {
     }
 }
 
-fn set_strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, stack: &mut Layers) {
+fn set_strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, layers: &mut Layers) {
     for key in KEYS.iter().filter(|key| which(key)) {
         if let Some(value) = key.strictest.and_then(|text| key.kind.parse(text).ok()) {
-            stack.set(key.path, value, SettingsLayer::Strictest(file.to_owned()));
+            layers.set(key.path, value, SettingsLayer::Strictest(file.to_owned()));
         }
     }
 }
 
-fn load_project(file: &Path, reading: TomlReport, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_project(file: &Path, reading: TomlReport, layers: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = reading.problems;
-    fall_back(&problems, file, stack);
+    fall_back(&problems, file, layers);
     for TomlEntry { path, value, place } in reading.found {
         let fault = if path.starts_with("project.") {
             // The project's own data; its commands are judged like any step.
-            stack.set(&path, value, SettingsLayer::Project(file.to_owned()));
+            layers.set(&path, value, SettingsLayer::Project(file.to_owned()));
             continue;
         } else if path.starts_with("safety.") {
-            match tighten(&path, value, stack) {
+            match tighten(&path, value, layers) {
                 Tighter::Yes(value) => {
-                    stack.set(&path, value, SettingsLayer::Project(file.to_owned()));
+                    layers.set(&path, value, SettingsLayer::Project(file.to_owned()));
                     continue;
                 }
                 Tighter::Same => continue,
@@ -241,8 +241,8 @@ enum Tighter {
 }
 
 /// Applies a project's value to the current one.
-fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
-    let now = stack.get(path);
+fn tighten(path: &str, value: TomlValue, layers: &Layers) -> Tighter {
+    let now = layers.get(path);
     if now.as_ref() == Some(&value) {
         return Tighter::Same;
     }
@@ -283,7 +283,7 @@ fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
     }
 }
 
-fn load_variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_variables(environment: &Environment, layers: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = Vec::new();
     for key in KEYS {
         let set = key.variables.iter().find_map(|name| Some((*name, environment.get(name)?)));
@@ -296,7 +296,7 @@ fn load_variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDi
             _ => text,
         };
         match key.kind.parse(text) {
-            Ok(value) => stack.set(key.path, value, SettingsLayer::Variable(name.to_owned())),
+            Ok(value) => layers.set(key.path, value, SettingsLayer::Variable(name.to_owned())),
             Err(found) => problems.push(invalid_value(
                 key,
                 DiagnosticSource::Variable(name.to_owned()),
@@ -307,12 +307,15 @@ fn load_variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDi
     problems
 }
 
-fn load_command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+fn load_command_line(
+    line: &[(&'static str, String)],
+    layers: &mut Layers,
+) -> Vec<ConfigDiagnostic> {
     let mut problems = Vec::new();
     for (path, text) in line {
         let Some(key) = toml_schema::find(KEYS, path) else { continue };
         match key.kind.parse(text) {
-            Ok(value) => stack.set(path, value, SettingsLayer::CommandLine),
+            Ok(value) => layers.set(path, value, SettingsLayer::CommandLine),
             Err(found) => problems.push(invalid_value(key, DiagnosticSource::CommandLine, found)),
         }
     }

@@ -258,70 +258,70 @@ impl Settings {
     }
 
     pub(super) fn from_layers(
-        stack: &Layers,
+        layers: &Layers,
         environment: &Environment,
         problems: &mut Vec<ConfigDiagnostic>,
     ) -> Settings {
-        let profile = stack.text("profile").unwrap_or_else(|| "default".to_owned());
-        check_profile(&profile, stack, problems);
+        let profile = layers.text("profile").unwrap_or_else(|| "default".to_owned());
+        check_profile(&profile, layers, problems);
         Settings {
-            mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
-            effort: effort(&profile, stack),
-            approval: approval(&profile, stack),
-            folder_modes: folder_modes(stack),
-            lang: lang(stack, environment),
-            look: ScreenSettings::from_layers(stack),
-            log: stack.text("log").filter(|level| level != "off"),
-            model: stack.text("model"),
-            connection: connection(&profile, stack, environment),
+            mode: layers.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
+            effort: effort(&profile, layers),
+            approval: approval(&profile, layers),
+            folder_modes: folder_modes(layers),
+            lang: lang(layers, environment),
+            look: ScreenSettings::from_layers(layers),
+            log: layers.text("log").filter(|level| level != "off"),
+            model: layers.text("model"),
+            connection: connection(&profile, layers, environment),
             limits: LimitSettings {
-                max_auto_steps: match stack.get("safety.max_auto_steps_per_turn") {
+                max_auto_steps: match layers.get("safety.max_auto_steps_per_turn") {
                     Some(TomlValue::Count(steps)) => usize::try_from(steps).ok(),
                     _ => None,
                 },
-                idle_timeout: Duration::from_secs(stack.count("limits.idle_timeout_s")),
-                step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
-                piece_timeout: Duration::from_secs(stack.count("limits.piece_timeout_s")),
-                script_timeout: Some(stack.count("limits.script_timeout_s"))
+                idle_timeout: Duration::from_secs(layers.count("limits.idle_timeout_s")),
+                step_timeout: Duration::from_secs(layers.count("limits.step_timeout_s")),
+                piece_timeout: Duration::from_secs(layers.count("limits.piece_timeout_s")),
+                script_timeout: Some(layers.count("limits.script_timeout_s"))
                     .filter(|seconds| *seconds > 0)
                     .map(Duration::from_secs),
             },
-            spend_limits: spend_limits(stack),
-            models: model_overrides(stack),
-            uses_keyring: stack.text("key_store").as_deref() != Some("file"),
-            plain_http_hosts: stack.list("plain_http_hosts"),
-            sandbox: sandbox(stack),
-            check: stack.list("project.check"),
-            program_folders: stack.list("safety.program_folders"),
-            script_environment: stack.list("scripts.environment"),
-            gateway: GatewaySettings::from_layers(stack, environment),
-            policy: policy(stack),
+            spend_limits: spend_limits(layers),
+            models: model_overrides(layers),
+            uses_keyring: layers.text("key_store").as_deref() != Some("file"),
+            plain_http_hosts: layers.list("plain_http_hosts"),
+            sandbox: sandbox(layers),
+            check: layers.list("project.check"),
+            program_folders: layers.list("safety.program_folders"),
+            script_environment: layers.list("scripts.environment"),
+            gateway: GatewaySettings::from_layers(layers, environment),
+            policy: policy(layers),
             profile,
         }
     }
 }
 
 impl ScreenSettings {
-    fn from_layers(stack: &Layers) -> ScreenSettings {
+    fn from_layers(layers: &Layers) -> ScreenSettings {
         ScreenSettings {
-            theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
-            vim: stack.flag("vim"),
-            timestamps: stack.flag("timestamps"),
-            motion: stack.flag("motion"),
-            show_thinking: stack
+            theme: layers.text("theme").unwrap_or_else(|| "auto".to_owned()),
+            vim: layers.flag("vim"),
+            timestamps: layers.flag("timestamps"),
+            motion: layers.flag("motion"),
+            show_thinking: layers
                 .text("show_thinking")
                 .and_then(|text| ShowThinking::parse(&text))
                 .unwrap_or_default(),
-            show_pictures: stack.flag("show_pictures"),
-            enter_while_busy: stack
+            show_pictures: layers.flag("show_pictures"),
+            enter_while_busy: layers
                 .text("enter_while_busy")
                 .and_then(|text| BusyInput::parse(&text))
                 .unwrap_or_default(),
-            color: match stack.text("color").as_deref() {
+            color: match layers.text("color").as_deref() {
                 Some("never") => Color::Never,
                 _ => Color::Auto,
             },
-            notify: match stack.text("notify").as_deref() {
+            notify: match layers.text("notify").as_deref() {
                 Some("bell") => Notify::Bell,
                 Some("off") => Notify::Off,
                 _ => Notify::Auto,
@@ -331,8 +331,8 @@ impl ScreenSettings {
 }
 
 /// Reports a requested profile that is not defined anywhere.
-fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnostic>) {
-    let source = match stack.layer("profile") {
+fn check_profile(profile: &str, layers: &Layers, problems: &mut Vec<ConfigDiagnostic>) {
+    let source = match layers.layer("profile") {
         SettingsLayer::BuiltIn => return,
         SettingsLayer::Variable(name) => DiagnosticSource::Variable(name),
         SettingsLayer::CommandLine => DiagnosticSource::CommandLine,
@@ -340,7 +340,7 @@ fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnos
         | SettingsLayer::Project(file)
         | SettingsLayer::Strictest(file) => DiagnosticSource::File(file),
     };
-    let known = stack.profiles();
+    let known = layers.profiles();
     if profile != "default" && !known.iter().any(|name| name == profile) {
         let fault = ConfigError::NoProfile { known };
         problems.push(ConfigDiagnostic {
@@ -353,14 +353,14 @@ fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnos
 }
 
 /// An option of this run counts more than the profile.
-fn effort(profile: &str, stack: &Layers) -> Option<Effort> {
-    let of_profile = || stack.text(&format!("profiles.{profile}.effort"));
-    stack.text("effort").or_else(of_profile).and_then(|name| Effort::from_name(&name))
+fn effort(profile: &str, layers: &Layers) -> Option<Effort> {
+    let of_profile = || layers.text(&format!("profiles.{profile}.effort"));
+    layers.text("effort").or_else(of_profile).and_then(|name| Effort::from_name(&name))
 }
 
 /// `auto` follows the locale of the terminal.
-fn lang(stack: &Layers, environment: &Environment) -> Lang {
-    let named = stack.text("lang").and_then(|lang| Lang::parse(&lang));
+fn lang(layers: &Layers, environment: &Environment) -> Lang {
+    let named = layers.text("lang").and_then(|lang| Lang::parse(&lang));
     named.unwrap_or_else(|| {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"];
         let locale = locale.iter().find_map(|name| environment.get(name));
@@ -368,16 +368,16 @@ fn lang(stack: &Layers, environment: &Environment) -> Lang {
     })
 }
 
-fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Option<Connection> {
-    let run = RunOptions { model: stack.text("model"), base_url: stack.text("base_url") };
+fn connection(profile: &str, layers: &Layers, environment: &Environment) -> Option<Connection> {
+    let run = RunOptions { model: layers.text("model"), base_url: layers.text("base_url") };
     // Another server knows nothing of the models of this one.
     let has_fallback = run.base_url.is_none();
-    let connection = profile_connection(profile, stack, environment, Some(run))?;
-    let names = stack.list(&format!("profiles.{profile}.fallback"));
+    let connection = profile_connection(profile, layers, environment, Some(run))?;
+    let names = layers.list(&format!("profiles.{profile}.fallback"));
     let names = names.into_iter().filter(|name| has_fallback && name != profile);
     let fallback = names.map(|name| {
-        let is_profile = stack.profiles().contains(&name);
-        let own = || profile_connection(&name, stack, environment, None);
+        let is_profile = layers.profiles().contains(&name);
+        let own = || profile_connection(&name, layers, environment, None);
         let connection = is_profile.then(own).flatten().map(Box::new);
         FallbackTarget { name, connection }
     });
@@ -393,11 +393,11 @@ struct RunOptions {
 /// The connection of a profile; that of a fall-back has no options, and no key but its own.
 fn profile_connection(
     profile: &str,
-    stack: &Layers,
+    layers: &Layers,
     environment: &Environment,
     run: Option<RunOptions>,
 ) -> Option<Connection> {
-    let of_profile = |key: &str| stack.text(&format!("profiles.{profile}.{key}"));
+    let of_profile = |key: &str| layers.text(&format!("profiles.{profile}.{key}"));
     let is_run = run.is_some();
     let RunOptions { model, base_url: named } =
         run.unwrap_or(RunOptions { model: None, base_url: None });
@@ -431,7 +431,7 @@ fn profile_connection(
     let address = named.or(to_profile).or(home);
     let usual = address.as_deref().map(protocol::key_variables).unwrap_or_default();
     let (api_key, key_variable) = if is_run {
-        find_key(stack, environment, by_profile, of_profile("api_key_env"), &usual)
+        find_key(layers, environment, by_profile, of_profile("api_key_env"), &usual)
     } else {
         own_key(environment, of_profile("api_key_env"), &usual)
     };
@@ -445,9 +445,9 @@ fn profile_connection(
         base_url,
         api_key,
         key_variable,
-        key_command: stack.list(&format!("profiles.{profile}.api_key_command")),
+        key_command: layers.list(&format!("profiles.{profile}.api_key_command")),
         dialect: of_profile("dialect").and_then(|name| Dialect::from_name(&name)),
-        shell_tool: stack.flag(&format!("profiles.{profile}.shell_tool")),
+        shell_tool: layers.flag(&format!("profiles.{profile}.shell_tool")),
         prompt: of_profile("prompt").and_then(|name| PromptSize::from_name(&name)),
         low,
         high,
@@ -477,7 +477,7 @@ fn built_in_model(
 /// `AVOCET_API_KEY` or the variable its profile names. A known host gets its own variable
 /// (`usual`), wherever it is named.
 fn find_key(
-    stack: &Layers,
+    layers: &Layers,
     environment: &Environment,
     to_profile: bool,
     of_profile: Option<String>,
@@ -485,10 +485,10 @@ fn find_key(
 ) -> (Option<Secret>, String) {
     let (secret, server_named) = (
         |name: String| (environment.get(&name).map(Secret::new), name),
-        stack.text("base_url").is_some(),
+        layers.text("base_url").is_some(),
     );
     let own = || usual.iter().find(|name| environment.get(name).is_some());
-    match (stack.layer("api_key"), of_profile) {
+    match (layers.layer("api_key"), of_profile) {
         (SettingsLayer::Variable(name), _) if name == OWN_KEY => secret(name),
         (_, Some(name)) if !server_named => secret(name),
         _ if own().is_some() => secret(own().copied().unwrap_or_default().to_owned()),
@@ -509,20 +509,20 @@ fn own_key(
     (environment.get(&name).map(Secret::new), name)
 }
 
-fn spend_limits(stack: &Layers) -> SpendLimits {
+fn spend_limits(layers: &Layers) -> SpendLimits {
     let of = |scope: &str| SpendLimit {
-        cost: stack.money(&format!("limits.cost.{scope}")),
-        tokens: Some(stack.count(&format!("limits.tokens.{scope}"))).filter(|most| *most > 0),
+        cost: layers.money(&format!("limits.cost.{scope}")),
+        tokens: Some(layers.count(&format!("limits.tokens.{scope}"))).filter(|most| *most > 0),
     };
     SpendLimits { turn: of("turn"), session: of("session"), run: of("run") }
 }
 
-fn model_overrides(stack: &Layers) -> Vec<ModelOverride> {
+fn model_overrides(layers: &Layers) -> Vec<ModelOverride> {
     let of = |section: &String| {
         let path = |key: &str| format!("{section}.{key}");
-        let count = |key| Some(stack.count(&path(key))).filter(|count| *count > 0);
-        let flag = |key| stack.get(&path(key)).map(|_| stack.flag(&path(key)));
-        let price = |key| stack.money(&path(key));
+        let count = |key| Some(layers.count(&path(key))).filter(|count| *count > 0);
+        let flag = |key| layers.get(&path(key)).map(|_| layers.flag(&path(key)));
+        let price = |key| layers.money(&path(key));
         let prices = price("price_input").zip(price("price_output")).map(|(input, output)| {
             let cached = price("price_cached").unwrap_or(input);
             let written = price("price_written").unwrap_or(input);
@@ -537,47 +537,47 @@ fn model_overrides(stack: &Layers) -> Vec<ModelOverride> {
             prices,
         }
     };
-    stack.sections("models").iter().map(of).collect()
+    layers.sections("models").iter().map(of).collect()
 }
 
 /// That of the profile before that of all.
-fn approval(profile: &str, stack: &Layers) -> ApprovalMode {
-    let named = stack.text(&format!("profiles.{profile}.mode"));
-    let named = named.or_else(|| stack.text("safety.mode"));
+fn approval(profile: &str, layers: &Layers) -> ApprovalMode {
+    let named = layers.text(&format!("profiles.{profile}.mode"));
+    let named = named.or_else(|| layers.text("safety.mode"));
     named.and_then(|name| ApprovalMode::parse(&name)).unwrap_or_default()
 }
 
-fn folder_modes(stack: &Layers) -> Vec<(String, ApprovalMode)> {
+fn folder_modes(layers: &Layers) -> Vec<(String, ApprovalMode)> {
     let of = |section: &String| {
-        let mode = ApprovalMode::parse(&stack.text(&format!("{section}.mode"))?)?;
+        let mode = ApprovalMode::parse(&layers.text(&format!("{section}.mode"))?)?;
         Some((toml_schema::path_parts(section).nth(1)?, mode))
     };
-    stack.sections("folders").iter().filter_map(of).collect()
+    layers.sections("folders").iter().filter_map(of).collect()
 }
 
-fn sandbox(stack: &Layers) -> SandboxMode {
-    let named = stack.text("safety.sandbox");
+fn sandbox(layers: &Layers) -> SandboxMode {
+    let named = layers.text("safety.sandbox");
     named.and_then(|word| SandboxMode::parse(&word)).unwrap_or_default()
 }
 
-fn policy(stack: &Layers) -> Policy {
-    let limit = |path: &str| if stack.flag(path) { Limit::Ask } else { Limit::Refuse };
+fn policy(layers: &Layers) -> Policy {
+    let limit = |path: &str| if layers.flag(path) { Limit::Ask } else { Limit::Refuse };
     let rules = |path: &str| {
-        stack.list(path).iter().filter_map(|text| PolicyRule::parse(text).ok()).collect()
+        layers.list(path).iter().filter_map(|text| PolicyRule::parse(text).ok()).collect()
     };
     Policy {
-        allowed_programs: stack.list("safety.allowed_programs"),
-        unknown_program: match stack.text("safety.unknown_program").as_deref() {
+        allowed_programs: layers.list("safety.allowed_programs"),
+        unknown_program: match layers.text("safety.unknown_program").as_deref() {
             Some("confirm") => Unknown::Confirm,
             _ => Unknown::Refuse,
         },
         network: limit("safety.allow_network"),
         write: limit("safety.allow_write"),
         elevate: limit("safety.allow_sudo"),
-        lift: stack.list("safety.lift"),
+        lift: layers.list("safety.lift"),
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
-        config_files: stack.list("safety.config_files"),
+        config_files: layers.list("safety.config_files"),
         ..Policy::default()
     }
 }

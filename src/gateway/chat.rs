@@ -27,7 +27,7 @@ use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use super::wait::{finished, until};
 use avocet_core::i18n::{LocalizedText, chat as w, session as s};
-use avocet_core::protocol::{ExtensionOp, Op, SessionOp, Submission};
+use avocet_core::protocol::{ExtensionOp, JobInfo, Op, SessionOp, Submission};
 use avocet_safety::redact::Redactor;
 use avocet_session::{self as session, Handle, SessionConfig};
 
@@ -102,11 +102,7 @@ struct Chat {
     /// From when on the chat is shown that an answer is being written, while one is.
     typing_from: Option<Instant>,
     typing: Option<BoxFuture<'static, ()>>,
-    /// The files of a message that is submitted once it has them.
-    fetch: Option<FileFetch>,
-    download: Option<BoxFuture<'static, FetchedFile>>,
-    /// Messages that came after it.
-    behind_fetch: VecDeque<ChatDelivery>,
+    fetch_queue: FetchQueue,
     phase: ChatPhase,
     /// What the ledger knows.
     recorded: Recorded,
@@ -118,6 +114,15 @@ struct Chat {
     /// Deliveries that were taken.
     taken: u64,
     asked_extensions: bool,
+}
+
+#[derive(Default)]
+struct FetchQueue {
+    /// The files of a message that is submitted once it has them.
+    fetch: Option<FileFetch>,
+    download: Option<BoxFuture<'static, FetchedFile>>,
+    /// Messages that came after it.
+    waiting: VecDeque<ChatDelivery>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,7 +188,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         ChatConversation::new(parts.options.clone(), config.info.clone(), recovery);
     if let Some(why) = no_home {
         let folder = config.info.cwd.as_str();
-        conversation.say(w::HOME_GONE.with("why", why).with("folder", folder));
+        conversation.view.posts.say(w::HOME_GONE.with("why", why).with("folder", folder));
     }
     let recorded = Recorded {
         session: parts.request.resume.clone().unwrap_or_default(),
@@ -196,9 +201,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         call: None,
         typing_from: None,
         typing: None,
-        fetch: None,
-        download: None,
-        behind_fetch: VecDeque::new(),
+        fetch_queue: FetchQueue::default(),
         phase: ChatPhase::Running,
         recorded,
         is_lost: false,
@@ -241,7 +244,7 @@ impl Chat {
                     let effects = self.on_call_done(done);
                     self.apply(effects).await;
                 }
-                file = finished(&mut self.download) => Box::pin(self.on_downloaded(file)).await,
+                file = finished(&mut self.fetch_queue.download) => Box::pin(self.on_downloaded(file)).await,
                 delivery = deliveries.recv() => match delivery {
                     Some(delivery) => Box::pin(self.on_delivery(delivery)).await,
                     None => break,
@@ -290,7 +293,13 @@ impl Chat {
         self.rests_at = self.rests_at.filter(|_| quiet);
         if self.rests_at.is_some_and(|at| at <= Instant::now()) {
             self.rests_at = None;
-            self.conversation.take_commands().into_iter().for_each(|command| self.dismiss(command));
+            self.conversation
+                .view
+                .posts
+                .open_commands
+                .take()
+                .into_iter()
+                .for_each(|command| self.dismiss(command));
         }
         self.was_quiet = quiet;
     }
@@ -306,19 +315,19 @@ impl Chat {
     fn is_quiet(&self) -> bool {
         self.call.is_none()
             && self.conversation.is_idle()
-            && !self.conversation.has_running_jobs()
-            && (self.is_lost || self.conversation.timeline.is_idle())
+            && !self.conversation.info().jobs.iter().any(JobInfo::is_running)
+            && (self.is_lost || self.conversation.view.posts.timeline.is_idle())
     }
 
     fn start_call(&mut self) {
         if self.call.is_some() || self.is_lost {
             return;
         }
-        if let NextCall::Call(call) = self.conversation.next_call(Instant::now()) {
+        if let NextCall::Call(call) = self.conversation.view.next_call(Instant::now()) {
             let (platform, at) =
                 (Arc::clone(&self.parts.platform), self.parts.options.address.clone());
             let connections = Arc::clone(&self.parts.connections);
-            self.conversation.timeline.begin(call.key);
+            self.conversation.view.posts.timeline.begin(call.key);
             self.call = Some(Box::pin(async move {
                 let _permit = connections.acquire_owned().await;
                 let answer = perform(&*platform, &at, &call).await;
@@ -334,17 +343,20 @@ impl Chat {
             CallKind::Upload(file) => Some(file.name.clone()),
             _ => None,
         };
-        match self.conversation.timeline.finish(call, answer, Instant::now()) {
+        match self.conversation.view.posts.timeline.finish(call, answer, Instant::now()) {
             PostResult::Shown | PostResult::Again => Vec::new(),
             PostResult::Dropped(why) => {
                 tracing::warn!(%why, "a message was given up");
                 match file {
-                    _ if self.conversation.on_dropped(key) => Vec::new(),
+                    _ if self.conversation.view.on_dropped(key) => Vec::new(),
                     Some(name) => {
-                        self.conversation.say(w::FILE_NOT_SENT.with("name", name).with("why", why));
+                        self.conversation
+                            .view
+                            .posts
+                            .say(w::FILE_NOT_SENT.with("name", name).with("why", why));
                         Vec::new()
                     }
-                    None => self.conversation.on_given_up(key, why),
+                    None => self.conversation.view.on_given_up(key, &why),
                 }
             }
             PostResult::Lost => {
@@ -355,7 +367,7 @@ impl Chat {
     }
 
     fn start_typing(&mut self) {
-        if !self.conversation.is_typing() || self.is_lost {
+        if !self.conversation.view.is_typing() || self.is_lost {
             self.typing_from = None;
             return;
         }
@@ -378,7 +390,7 @@ impl Chat {
     fn next_wake(&mut self) -> Option<Instant> {
         // The end of the call that is under way wakes it as well.
         let may_call = self.call.is_none() && !self.is_lost;
-        let next = may_call.then(|| self.conversation.next_call(Instant::now()));
+        let next = may_call.then(|| self.conversation.view.next_call(Instant::now()));
         let call = match next {
             Some(NextCall::Wait(until)) => Some(until),
             _ => None,
@@ -390,7 +402,7 @@ impl Chat {
     /// Records the session and the open question.
     async fn record_changes(&mut self) {
         let at = self.parts.options.address.clone();
-        let session = self.conversation.session_id();
+        let session = self.conversation.info().session.as_str();
         // A chat that leaves for another folder has no conversation there yet.
         if !session.is_empty()
             && session != self.recorded.session
@@ -400,7 +412,7 @@ impl Chat {
             let (session, folder) = (session.to_owned(), self.parts.request.folder.clone());
             self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
         }
-        let question = self.conversation.question_message().cloned();
+        let question = self.conversation.view.question_message().cloned();
         if question != self.recorded.question {
             self.recorded.question.clone_from(&question);
             self.record(LedgerRecord::Question { at, message: question }).await;
@@ -409,7 +421,7 @@ impl Chat {
 
     /// Records what is shown whole by now.
     async fn record_finished(&mut self) {
-        for effect in self.conversation.take_finished() {
+        for effect in self.conversation.view.posts.take_finished() {
             if let ChatEffect::Done(delivery) = effect {
                 self.record(LedgerRecord::Done { delivery }).await;
             }
@@ -454,21 +466,23 @@ impl Chat {
         match tokio::task::spawn_blocking(move || open(request)).await {
             Ok(Ok(config)) => {
                 let say = w::HOME_SET.with("folder", config.info.cwd.clone());
-                self.conversation.answer(command, say);
+                self.conversation.view.posts.answer(command, say);
                 let (at, folder) = (self.parts.options.address.clone(), config.info.cwd);
                 let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
                 // What came with it is for the conversation in the other folder.
                 self.phase = ChatPhase::Leaving;
             }
-            Ok(Err(why)) => self.conversation.answer(command, why),
-            Err(_) => self.conversation.answer(command, w::NO_HOME.with("folder", folder)),
+            Ok(Err(why)) => self.conversation.view.posts.answer(command, why),
+            Err(_) => {
+                self.conversation.view.posts.answer(command, w::NO_HOME.with("folder", folder))
+            }
         }
     }
 
     async fn on_delivery(&mut self, delivery: ChatDelivery) {
         let ChatDelivery { incoming: Incoming { kind, .. }, is_overheard, .. } = &delivery;
         let is_button = matches!(kind, IncomingKind::Button { .. } | IncomingKind::Suggest { .. });
-        if self.conversation.is_read_only() && self.taken > 0 && !is_button && !is_overheard {
+        if self.conversation.info().read_only && self.taken > 0 && !is_button && !is_overheard {
             // The other process may have ended: the next chat opens the conversation again.
             self.phase = ChatPhase::Leaving;
             return;
@@ -477,12 +491,12 @@ impl Chat {
         self.taken += 1;
         // Who writes here can be answered here again.
         self.is_lost = false;
-        if self.fetch.is_some() && !is_overheard {
+        if self.fetch_queue.fetch.is_some() && !is_overheard {
             match kind {
                 IncomingKind::Files { .. } => return self.wait_for_fetch(delivery).await,
                 IncomingKind::Text { text } => {
                     let (speaker, id) = (&delivery.speaker, &delivery.incoming.id);
-                    match self.conversation.typed_answer(speaker, id, text) {
+                    match self.conversation.view.typed_answer(speaker, id, text) {
                         Some(effects) => return self.apply(effects).await,
                         None => return self.wait_for_fetch(delivery).await,
                     }
@@ -502,7 +516,7 @@ impl Chat {
         }
         let effects = match kind {
             IncomingKind::Text { text } if is_overheard => {
-                self.conversation.on_overheard(&speaker, id, &text)
+                self.conversation.view.on_overheard(&speaker, id, &text)
             }
             IncomingKind::Text { text } => {
                 self.conversation.on_text(&speaker, id, &text, Vec::new())
@@ -511,11 +525,11 @@ impl Chat {
                 self.conversation.on_command(&speaker, id, SentCommand { name, args, options })
             }
             IncomingKind::Button { data, press } => {
-                self.conversation.on_press(&speaker, id, &data, press)
+                self.conversation.view.on_press(&speaker, id, &data, press)
             }
             IncomingKind::Files { files, text } => {
                 self.conversation.fetching = FetchState::Fetching;
-                self.fetch = Some(FileFetch::new(speaker, id, files, text));
+                self.fetch_queue.fetch = Some(FileFetch::new(speaker, id, files, text));
                 self.fetch_next().await;
                 Vec::new()
             }
@@ -545,7 +559,7 @@ impl Chat {
                 self.start_call();
                 if self.call.is_none() {
                     // An edit may have to wait for its time.
-                    match self.conversation.next_call(Instant::now()) {
+                    match self.conversation.view.next_call(Instant::now()) {
                         NextCall::Wait(due) => sleep_until(due.into()).await,
                         _ => break,
                     }
@@ -556,7 +570,7 @@ impl Chat {
             }
         };
         let _ = timeout(FAREWELL, farewell).await;
-        let commands = self.conversation.take_commands();
+        let commands = self.conversation.view.posts.open_commands.take();
         let platform = &self.parts.platform;
         let dismissed = join_all(commands.iter().map(|command| platform.dismiss(command)));
         let _ = timeout(DISMISSAL, dismissed).await;

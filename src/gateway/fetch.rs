@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use super::conversation::{ChatConversation, Speaker, display_name};
+use super::conversation::{ChatPosts, Speaker, display_name};
 use super::files::{self, ReceivedFiles};
 use super::platform::{DeliveryId, RemoteFile};
 use avocet_core::i18n::{Lang, chat as w};
@@ -43,24 +43,19 @@ impl FileFetch {
     }
 
     /// The next file to fetch; one that is too large is named and passed over.
-    pub fn next(&mut self, most: u64, conversation: &mut ChatConversation) -> Option<RemoteFile> {
+    pub fn next(&mut self, most: u64, posts: &mut ChatPosts) -> Option<RemoteFile> {
         while let Some(file) = self.left.pop_front() {
             if file.size.is_none_or(|size| size <= most) {
                 return Some(file);
             }
             let name = display_name(&file.name);
-            conversation.say(w::FILE_TOO_LARGE.with("name", name).with("most", text::size(most)));
+            posts.say(w::FILE_TOO_LARGE.with("name", name).with("most", text::size(most)));
         }
         None
     }
 
     /// Saves a file that came, or says why it did not.
-    pub fn take(
-        &mut self,
-        file: FetchedFile,
-        folder: &mut ReceivedFiles,
-        conversation: &mut ChatConversation,
-    ) {
+    pub fn take(&mut self, file: FetchedFile, folder: &mut ReceivedFiles, posts: &mut ChatPosts) {
         let FetchedFile { name, fetched } = file;
         let saved =
             fetched.and_then(|bytes| folder.save(&name, &bytes).map_err(|error| error.to_string()));
@@ -71,7 +66,7 @@ impl FileFetch {
                 self.mentions.extend(saved.can_attach.then_some(Mention { path, lines: None }));
             }
             Err(why) => {
-                conversation.say(w::FILE_LOST.with("name", display_name(&name)).with("why", why));
+                posts.say(w::FILE_LOST.with("name", display_name(&name)).with("why", why));
             }
         }
     }

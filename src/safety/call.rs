@@ -9,13 +9,13 @@ use avocet_core::protocol::{Effect, Tier};
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::repository::{self, Tracked};
-use super::spec::{ArgPosition, ArgToken, Invocation, flag_values};
+use super::spec::{ArgPosition, ArgToken, ProgramCall, flag_values};
 use super::{Contents, PathKind, WriteOpening};
 
 /// A part of a line that is harmless only with arguments added at its start.
 pub const UNGUARDED: &str = "shell.unguarded";
 
-impl<'a> Invocation<'a> {
+impl<'a> ProgramCall<'a> {
     /// Judges the arguments from `at` on as a command of its own.
     pub fn judge_inner(&self, at: usize, findings: &mut Findings) {
         self.judge_words(self.args.get(at..).unwrap_or_default(), at, findings);
@@ -25,8 +25,8 @@ impl<'a> Invocation<'a> {
     pub fn judge_words(&self, words: &[String], at: usize, findings: &mut Findings) {
         if let Some((name, rest)) = words.split_first() {
             let (named, seat) = (self.seat.arg(at), self.seat.offset_by(at + 1));
-            let judge = self.ground.judges.judge_command;
-            judge(name, named, rest, seat, self.depth + 1, self.ground, findings);
+            let judge = self.context.judges.judge_command;
+            judge(name, named, rest, seat, self.depth + 1, self.context, findings);
         }
     }
 
@@ -35,7 +35,7 @@ impl<'a> Invocation<'a> {
         let say = words::SHELL_STRING.with("program", self.name.to_owned());
         findings.add("shell.string", Tier::L1, say, self.seat.arg(at), &[Effect::Exec]);
         let seat = self.seat.within(at);
-        (self.ground.judges.judge_line)(line, seat, self.depth + 1, self.ground, findings);
+        (self.context.judges.judge_line)(line, seat, self.depth + 1, self.context, findings);
     }
 
     /// Adds an argument in front of `at` when the step is started.
@@ -55,7 +55,7 @@ impl<'a> Invocation<'a> {
     /// Whether the program is a part of a small system in one file, which knows few of
     /// the usual options.
     pub fn is_busybox(&self) -> bool {
-        let world = self.ground.scene.world;
+        let world = self.context.scene.world;
         let real = world.program(self.name).map(|program| world.resolve(&program.path));
         let name = real.as_deref().and_then(Path::file_name);
         name.is_some_and(|name| name == "busybox" || name == "toybox")
@@ -66,7 +66,7 @@ impl<'a> Invocation<'a> {
     pub fn supports_option(&self, option: &str) -> bool {
         const MOST: usize = 1024 * 1024;
         let name = option.trim_start_matches('-').as_bytes();
-        let world = self.ground.scene.world;
+        let world = self.context.scene.world;
         let gnu = cfg!(target_os = "linux") || self.name.starts_with('g');
         let program = gnu.then(|| world.program(self.name)).flatten();
         program.is_some_and(|program| match world.read(&program.path, MOST) {
@@ -113,13 +113,13 @@ impl<'a> Invocation<'a> {
 
     /// The folder it runs in after `-C FOLDER` in front of a sub-command.
     pub fn folder_after_chdir(&self, tokens: &[ArgToken<'_>]) -> PathBuf {
-        flag_values(tokens, "-C").fold(self.ground.cwd.clone(), |cwd, (_, to)| cwd.join(to))
+        flag_values(tokens, "-C").fold(self.context.cwd.clone(), |cwd, (_, to)| cwd.join(to))
     }
 
     /// What the repository it runs in tracks; `None`: that is not known.
     pub fn tracked_files(&self) -> Option<Tracked> {
-        let world = self.ground.scene.world;
-        repository::read(world, &world.resolve(&self.ground.cwd)).classify_tracked(world)
+        let world = self.context.scene.world;
+        repository::read(world, &world.resolve(&self.context.cwd)).classify_tracked(world)
     }
 
     /// Adds a finding about an argument of this command.
@@ -138,7 +138,7 @@ impl<'a> Invocation<'a> {
     /// Adds what reading `text` as a file means.
     pub fn check_read(&self, text: &str, at: usize, findings: &mut Findings) {
         // Most programs read what comes in for `-`; some open a file of that name.
-        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
+        let (scene, cwd) = (self.context.scene, &self.context.cwd);
         let text = match text {
             "-" if scene.world.kind(&cwd.join("-")) == PathKind::Missing => return,
             "-" => "./-",
@@ -153,7 +153,7 @@ impl<'a> Invocation<'a> {
 
     /// Adds what listing the names in `text` means: less than reading what is there.
     pub fn check_list(&self, text: &str, at: usize, findings: &mut Findings) {
-        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
+        let (scene, cwd) = (self.context.scene, &self.context.cwd);
         let folder = scene.resolve(text, cwd);
         let is_outside = paths::classify(text, cwd, scene) == PathClass::Outside;
         if is_outside && scene.place.can_list(&folder) {
@@ -168,8 +168,8 @@ impl<'a> Invocation<'a> {
         if !text.bytes().all(|byte| matches!(byte, b'.' | b'/')) {
             return excerpt(text);
         }
-        let home = &self.ground.scene.place.home;
-        let path = paths::normalize(&paths::absolute(text, &self.ground.cwd, home));
+        let home = &self.context.scene.place.home;
+        let path = paths::normalize(&paths::absolute(text, &self.context.cwd, home));
         excerpt(&path.to_string_lossy())
     }
 
@@ -186,7 +186,7 @@ impl<'a> Invocation<'a> {
         opening: WriteOpening,
         findings: &mut Findings,
     ) {
-        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
+        let (scene, cwd) = (self.context.scene, &self.context.cwd);
         let class = paths::classify(text, cwd, scene);
         let is_of_folders = ["mkdir", "rmdir"].contains(&self.id.as_str());
         let steers = || {

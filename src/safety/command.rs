@@ -15,7 +15,7 @@ use super::findings::{Findings, excerpt};
 use super::paths::PathClass;
 use super::rules::forms::CommandForm;
 use super::spec::{
-    ArgOrder, ArgPart, ArgPosition, ArgToken, Invocation, JudgeContext, Judges, Operands, Spec,
+    ArgOrder, ArgPart, ArgPosition, ArgToken, JudgeContext, Judges, Operands, ProgramCall, Spec,
     Takes, ValueKind, is_doubtful, operands,
 };
 use super::{
@@ -47,7 +47,7 @@ pub fn judge_command(
     args: &[String],
     seat: ArgPosition,
     depth: usize,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
     if depth > MOST_DEPTH || !findings.count_command() {
@@ -61,21 +61,21 @@ pub fn judge_command(
     if named.is_some() || seat == ArgPosition::Line {
         findings.record_start(name);
     }
-    check_denied(name, named, args, ground, findings);
+    check_denied(name, named, args, context, findings);
     if judge_shell_lookup(name, args, seat, findings) {
         return;
     }
-    let Some((short, whose)) = identify(name, named, ground, findings) else { return };
+    let Some((short, whose)) = identify(name, named, context, findings) else { return };
     let row = rules::find(short);
     if whose == ProgramOwner::System {
-        check_allow_list(short, name, named, row.is_some(), ground, findings);
+        check_allow_list(short, name, named, row.is_some(), context, findings);
     }
     // A row that promises L0 as a whole reads no settings of the project.
     findings.of_folder |=
         whose == ProgramOwner::Project || row.is_none_or(|(spec, _)| spec.tier != Tier::L0);
     if let Some((spec, id)) = row {
-        let call = Invocation { id: id.to_owned(), name: short, args, seat, depth, ground };
-        record_started_programs(spec, name, ground, findings);
+        let call = ProgramCall { id: id.to_owned(), name: short, args, seat, depth, context };
+        record_started_programs(spec, name, context, findings);
         match args {
             [only] if is_help(only) && prints_own_help(spec) => {
                 findings.add(id, Tier::L0, spec.why.with("program", short), None, &[Effect::Read]);
@@ -107,11 +107,11 @@ fn judge_shell_lookup(
 
 /// Whether the whole of a call is one of the harmless forms of its program, which then is
 /// all there is to say.
-fn matches_harmless_form(key: &str, call: &Invocation<'_>, findings: &mut Findings) -> bool {
+fn matches_harmless_form(key: &str, call: &ProgramCall<'_>, findings: &mut Findings) -> bool {
     let given = if key == "jq" { checks::unnamed(call.args) } else { None };
     if let (Some(args), Some((spec, _))) = (given, rules::find(key)) {
         let mut found = Findings::default();
-        judge_row(spec, &Invocation { args: &args, ..call.clone() }, &mut found);
+        judge_row(spec, &ProgramCall { args: &args, ..call.clone() }, &mut found);
         if found.tier_or(Tier::L1) == Tier::L0 && found.launch == Launch::default() {
             findings.merge(&found);
             return true;
@@ -120,7 +120,7 @@ fn matches_harmless_form(key: &str, call: &Invocation<'_>, findings: &mut Findin
     rules::forms::of(key).any(|form| matches_form(form, call, findings))
 }
 
-fn matches_form(form: &CommandForm, call: &Invocation<'_>, findings: &mut Findings) -> bool {
+fn matches_form(form: &CommandForm, call: &ProgramCall<'_>, findings: &mut Findings) -> bool {
     // A shell line stays where it is, and takes no arguments from here.
     let (at, inserted) = form.inserted;
     let changed = form.empty_folder || !inserted.is_empty();
@@ -136,7 +136,7 @@ fn matches_form(form: &CommandForm, call: &Invocation<'_>, findings: &mut Findin
     if found.tier_or(Tier::L1) > Tier::L0 {
         return false;
     }
-    record_started_programs(&form.spec, call.name, call.ground, &mut found);
+    record_started_programs(&form.spec, call.name, call.context, &mut found);
     found.launch.empty_folder |= form.empty_folder;
     inserted.iter().for_each(|word| call.insert(at, word, &mut found));
     findings.merge(&found);
@@ -147,14 +147,14 @@ fn matches_form(form: &CommandForm, call: &Invocation<'_>, findings: &mut Findin
 fn record_started_programs(
     spec: &Spec,
     name: &str,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
     spec.starts.iter().for_each(|name| findings.record_start(name));
     if spec.helpers.is_empty() {
         return;
     }
-    let world = ground.scene.world;
+    let world = context.scene.world;
     let Some(program) = world.program(name) else { return };
     let Some(above) = program.path.parent().and_then(Path::parent) else { return };
     let places = spec.helpers.iter().map(|place| above.join(place));
@@ -163,7 +163,7 @@ fn record_started_programs(
 }
 
 /// The row's verdict on a call.
-pub fn judge_row(spec: &Spec, call: &Invocation<'_>, findings: &mut Findings) {
+pub fn judge_row(spec: &Spec, call: &ProgramCall<'_>, findings: &mut Findings) {
     if let Some(form) = spec.quiet.iter().find(|form| same_words(form, call.args)) {
         // Many programs look into their current folder before they print their version.
         let version = VERSION.contains(form) && spec.quiet.contains(&VERSION[0]);
@@ -197,7 +197,7 @@ pub fn judge_row(spec: &Spec, call: &Invocation<'_>, findings: &mut Findings) {
 }
 
 /// `@FILE` means arguments read from a file, wherever it appears.
-fn check_argument_files(call: &Invocation<'_>, findings: &mut Findings) {
+fn check_argument_files(call: &ProgramCall<'_>, findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.starts_with('@')) {
         let say = words::READS_ARGUMENTS.with("arg", excerpt(arg));
         let say = say.with("program", call.name.to_owned());
@@ -207,7 +207,7 @@ fn check_argument_files(call: &Invocation<'_>, findings: &mut Findings) {
 
 fn add_row_finding(
     spec: &Spec,
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     arg: Option<usize>,
     findings: &mut Findings,
 ) {
@@ -221,7 +221,7 @@ fn add_row_finding(
 
 fn check_dangers(
     spec: &Spec,
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
@@ -238,7 +238,7 @@ fn check_dangers(
 
 /// Raises whatever option is not on the row's list, and looks at the files that
 /// options name.
-fn check_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_options(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
         let ArgPart::Flag { name, value, known } = &token.part else { continue };
         match (known, value) {
@@ -273,7 +273,7 @@ fn check_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 
 fn check_operands(
     spec: &Spec,
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
@@ -326,7 +326,7 @@ fn check_operands(
 }
 
 fn check_operand_count(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     words: &[(usize, &str)],
     most: usize,
     findings: &mut Findings,
@@ -337,7 +337,7 @@ fn check_operand_count(
 }
 
 /// Looks at the values of options with an unknown meaning.
-fn check_unknown_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_unknown_options(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for token in tokens {
         if let ArgPart::Flag { value: Some(value), .. } = token.part {
             check_possible_paths(call, value, token.at, findings);
@@ -352,7 +352,7 @@ fn check_unknown_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], finding
     }
 }
 
-fn check_possible_paths(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
+fn check_possible_paths(call: &ProgramCall<'_>, text: &str, at: usize, findings: &mut Findings) {
     if text.contains("://") && !text.starts_with("file:") {
         return;
     }
@@ -364,14 +364,14 @@ fn check_possible_paths(call: &Invocation<'_>, text: &str, at: usize, findings: 
     }
 }
 
-fn is_outside(call: &Invocation<'_>, text: &str) -> bool {
-    let class = paths::classify(text, &call.ground.cwd, call.ground.scene);
+fn is_outside(call: &ProgramCall<'_>, text: &str) -> bool {
+    let class = paths::classify(text, &call.context.cwd, call.context.scene);
     matches!(class, PathClass::Outside | PathClass::Public)
 }
 
 fn judge_sub_command(
     spec: &Spec,
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
@@ -379,9 +379,15 @@ fn judge_sub_command(
     match first.and_then(|(at, name)| Some((at, spec.sub(name)?))) {
         Some((at, (sub, id))) => {
             check_options(call, tokens, findings);
-            let ground =
-                JudgeContext { cwd: call.folder_after_chdir(tokens), ..call.ground.clone() };
-            judge_sub_row(sub, id, &Invocation { ground: &ground, ..call.clone() }, at, findings);
+            let context =
+                JudgeContext { cwd: call.folder_after_chdir(tokens), ..call.context.clone() };
+            judge_sub_row(
+                sub,
+                id,
+                &ProgramCall { context: &context, ..call.clone() },
+                at,
+                findings,
+            );
         }
         None => {
             add_row_finding(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
@@ -402,8 +408,8 @@ fn judge_sub_command(
     }
 }
 
-fn judge_sub_row(sub: &Spec, id: &str, call: &Invocation<'_>, at: usize, findings: &mut Findings) {
-    let inner = Invocation {
+fn judge_sub_row(sub: &Spec, id: &str, call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
+    let inner = ProgramCall {
         id: format!("{}.{id}", call.id),
         args: call.args.get(at + 1..).unwrap_or_default(),
         seat: call.seat.offset_by(at + 1),
@@ -419,10 +425,10 @@ pub fn check_denied(
     name: &str,
     named: Option<usize>,
     args: &[String],
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    let rule = ground.scene.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));
+    let rule = context.scene.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));
     if let Some(rule) = rule {
         let say = words::DENIED.with("rule", rule.to_string());
         findings.add("denied", Tier::L2, say, named, &[]);

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::places::is_named;
 use super::reach::{self, OperandScope};
 use super::rules::remembered::{FILE_COMMANDS, INSTALL};
-use super::spec::{Invocation, JudgeContext};
+use super::spec::{JudgeContext, ProgramCall};
 use super::{NamedWrite, PathKind, Program, WriteOpening, paths};
 
 /// Programs, and the options that name what they write. An empty list of programs means all.
@@ -30,7 +30,7 @@ const MAKERS: &[(&str, WriteOpening)] = &[
     ("tar tee truncate sponge", WriteOpening::File),
 ];
 
-impl Invocation<'_> {
+impl ProgramCall<'_> {
     /// How the value of an option is opened; `None`: it is not known to be written.
     pub fn output_option(&self, option: &str) -> Option<WriteOpening> {
         let rows = OUTPUTS.iter().filter(|(programs, names, _)| {
@@ -54,8 +54,8 @@ impl Invocation<'_> {
             (opening != WriteOpening::Existing).then_some(opening)
         });
         let is_missing = || {
-            let path = self.ground.scene.resolve(text, &self.ground.cwd);
-            self.ground.scene.world.kind(&path) == PathKind::Missing
+            let path = self.context.scene.resolve(text, &self.context.cwd);
+            self.context.scene.world.kind(&path) == PathKind::Missing
         };
         let maker = || MAKERS.iter().find(|(rules, _)| is_named(rules, &self.id));
         by_option.or_else(|| maker().filter(|_| is_missing()).map(|(_, opening)| *opening))
@@ -63,16 +63,16 @@ impl Invocation<'_> {
 
     /// Notes a place that the question names as written.
     pub fn name_written(&self, text: &str, opening: WriteOpening, findings: &mut Findings) {
-        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
+        let (scene, cwd) = (self.context.scene, &self.context.cwd);
         // What a shell or the user would take for another place than the program does.
         let is_plain = !text.starts_with('~') && !text.contains(['$', '*', '?', '`', '[', '{']);
-        if !is_plain || text.starts_with("file:") || !is_direct(text, self.ground) {
+        if !is_plain || text.starts_with("file:") || !is_direct(text, self.context) {
             return;
         }
         let path = scene.world.resolve(&cwd.join(text));
         let is_outside = scene.place.root_of(&path).is_none();
         if is_outside
-            && is_as_written(text, &path, self.ground)
+            && is_as_written(text, &path, self.context)
             && !paths::is_private(&path, scene.place)
         {
             findings.launch.named.push(NamedWrite { path, opening });

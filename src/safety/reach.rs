@@ -51,7 +51,7 @@ pub fn star_covers(
     args: &[String],
     fixed: usize,
     by_hand: bool,
-    ground: &dyn OperandScope,
+    context: &dyn OperandScope,
 ) -> bool {
     let governed = match_form(program, args);
     let rest = match governed.reach {
@@ -63,9 +63,9 @@ pub fn star_covers(
         RuleReach::Nothing | RuleReach::ByHand(_) => return false,
     };
     !star_covers_sub_commands(&governed, program, fixed)
-        && is_program_present(&governed, args, ground)
+        && is_program_present(&governed, args, context)
         && {
-            let args = Args { args, from: governed.words, fixed, rest: &rest, ground };
+            let args = Args { args, from: governed.words, fixed, rest: &rest, context };
             args.are_covered()
         }
 }
@@ -75,7 +75,7 @@ pub fn is_command_covered(
     forms: &[RuleForm],
     program: &str,
     args: &[String],
-    ground: &dyn OperandScope,
+    context: &dyn OperandScope,
 ) -> bool {
     forms.iter().any(|form| {
         let (Some(words), RuleReach::Open(rest)) =
@@ -84,8 +84,8 @@ pub fn is_command_covered(
             return false;
         };
         let is_here =
-            !rest.local || args.first().is_some_and(|name| ground.has_local_program(name));
-        is_here && Args { args, from: words, fixed: words, rest: &rest, ground }.are_covered()
+            !rest.local || args.first().is_some_and(|name| context.has_local_program(name));
+        is_here && Args { args, from: words, fixed: words, rest: &rest, context }.are_covered()
     })
 }
 
@@ -100,14 +100,14 @@ pub fn star_covers_sub_commands(governed: &MatchedForm, program: &str, fixed: us
 pub fn is_program_present(
     governed: &MatchedForm,
     args: &[String],
-    ground: &dyn OperandScope,
+    context: &dyn OperandScope,
 ) -> bool {
     let asks = match governed.reach {
         RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => rest.local,
         RuleReach::Local => true,
         RuleReach::Exact | RuleReach::Script | RuleReach::Nothing => false,
     };
-    !asks || args.first().is_some_and(|name| ground.has_local_program(name))
+    !asks || args.first().is_some_and(|name| context.has_local_program(name))
 }
 
 fn has_sub_commands(program: &str) -> bool {
@@ -148,7 +148,7 @@ struct Args<'a> {
     /// So many the rule names itself.
     fixed: usize,
     rest: &'a Rest,
-    ground: &'a dyn OperandScope,
+    context: &'a dyn OperandScope,
 }
 
 impl Args<'_> {
@@ -191,16 +191,16 @@ impl Args<'_> {
         match self.rest.operands {
             Operand::None => false,
             Operand::Name => is_name(text),
-            Operand::Inside => is_local_word(text) && self.ground.is_inside(file_part(text)),
+            Operand::Inside => is_local_word(text) && self.context.is_inside(file_part(text)),
             Operand::Changed => {
                 is_local_word(text)
-                    && self.ground.is_inside(text)
-                    && !self.ground.is_steering_file(text)
+                    && self.context.is_inside(text)
+                    && !self.context.is_steering_file(text)
             }
             Operand::ChangedFolder => {
                 is_local_word(text)
-                    && self.ground.is_inside(text)
-                    && !self.ground.is_steering_folder(text)
+                    && self.context.is_inside(text)
+                    && !self.context.is_steering_folder(text)
             }
             Operand::Remote if before == 0 => is_plain_name(text) && !text.contains(':'),
             Operand::Remote => is_name(text),

@@ -47,7 +47,7 @@ pub struct Spec {
 }
 
 /// The check a row adds beyond flags and operands. It may only add findings.
-pub type Check = fn(&Invocation<'_>, &[ArgToken<'_>], &mut Findings);
+pub type Check = fn(&ProgramCall<'_>, &[ArgToken<'_>], &mut Findings);
 
 #[derive(Clone, Copy)]
 pub struct Grammar {
@@ -386,7 +386,7 @@ pub struct JudgeContext<'a> {
 #[derive(Debug)]
 pub struct Judges {
     pub find_row: fn(&str) -> Option<(&'static Spec, &'static str)>,
-    pub judge_row: fn(&Spec, &Invocation<'_>, &mut Findings),
+    pub judge_row: fn(&Spec, &ProgramCall<'_>, &mut Findings),
     pub judge_command: CommandJudge,
     pub judge_line:
         fn(&str, ArgPosition, usize, &JudgeContext<'_>, &mut Findings) -> Vec<SubCommand>,
@@ -404,14 +404,14 @@ impl JudgeContext<'_> {
 
 /// A command that has a row in the tables.
 #[derive(Clone, Debug)]
-pub struct Invocation<'a> {
+pub struct ProgramCall<'a> {
     /// The rule id of its row: `git.reset`.
     pub id: String,
     pub name: &'a str,
     pub args: &'a [String],
     pub seat: ArgPosition,
     pub depth: usize,
-    pub ground: &'a JudgeContext<'a>,
+    pub context: &'a JudgeContext<'a>,
 }
 
 /// Where a command's arguments are in the step that is judged.

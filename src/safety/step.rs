@@ -38,8 +38,8 @@ fn judge_piece(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
 /// The rules that "don't ask again" would remember for a step: for a line those of the pieces
 /// that ask. None where it is not offered.
 pub fn suggest_grants(judged: &Assessment, scene: PolicyContext<'_>) -> Vec<Grant> {
-    let ground = command::judge_context(scene, judged.cwd.clone());
-    let Some(line) = pieces::judge(&judged.step.work, &ground, judge_piece) else {
+    let context = command::judge_context(scene, judged.cwd.clone());
+    let Some(line) = pieces::judge(&judged.step.work, &context, judge_piece) else {
         return grant::suggest_grant(judged, scene).into_iter().collect();
     };
     // No rule of a piece answers what is asked about besides the pieces.
@@ -55,30 +55,30 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     let world = MachineSnapshot::new(scene.world);
     let scene = PolicyContext { world: &world, ..scene };
     let cwd = step_folder(step.cwd.as_deref(), scene);
-    let ground = JudgeContext { in_line, ..command::judge_context(scene, cwd) };
+    let context = JudgeContext { in_line, ..command::judge_context(scene, cwd) };
     let mut findings = Findings::default();
     if let StepAction::Exec { args, .. } = &step.work
         && malformed::is_too_large(args)
     {
-        return (refuse_size(step, ground.cwd), false);
+        return (refuse_size(step, context.cwd), false);
     }
-    let line = pieces::judge(&step.work, &ground, judge_piece);
+    let line = pieces::judge(&step.work, &context, judge_piece);
     // A single step is kept from changing anything where no sandbox is; a line is not.
     let is_off = scene.policy.shelter == SandboxStatus::Off;
     let is_own =
-        |line: &&JudgedLine| !is_off && line.runs() && may_start_shell(&step.work, &ground);
+        |line: &&JudgedLine| !is_off && line.runs() && may_start_shell(&step.work, &context);
     let running = line.as_ref().filter(is_own);
     let asking = line.as_ref().filter(|_| running.is_none());
     let mut questions = add_questions(asking, &mut findings);
-    let (pieces, task) = judge_work(&step.work, running, &ground, &mut findings);
+    let (pieces, task) = judge_work(&step.work, running, &context, &mut findings);
     if line.is_none() {
         questions = pieces::questions_of(&step.work, &pieces);
     }
     asking.iter().for_each(|line| line.add_refusals(&mut findings));
     tools::skill::check_restriction(&step.work, scene.policy, &mut findings);
-    check_masks(&step.work, &ground, &mut findings);
+    check_masks(&step.work, &context, &mut findings);
     if !matches!(step.work, StepAction::Tool { .. }) {
-        check_folder_and_trust(&ground, &mut findings);
+        check_folder_and_trust(&context, &mut findings);
     }
     add_requirements(step.requires, &mut findings);
     if scene.policy.shelter == SandboxStatus::Absent
@@ -87,31 +87,31 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     {
         findings.add(UNHELD, Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
-    let needs = Needs::find(&step.work, &ground, &mut findings);
+    let needs = Needs::find(&step.work, &context, &mut findings);
     let netlink = needs.netlink || findings.launch.needs.netlink;
     findings.launch.needs = Needs { netlink, ..needs };
     let lifted = apply_limits(scene.policy, &mut findings);
-    let program = find_program(&step.work, task.as_ref(), &ground);
-    let entries = find_entries(&step.work, asking, program.as_ref(), &ground, &mut findings);
-    named::open_entries(entries, &ground, &mut findings);
+    let program = find_program(&step.work, task.as_ref(), &context);
+    let entries = find_entries(&step.work, asking, program.as_ref(), &context, &mut findings);
+    named::open_entries(entries, &context, &mut findings);
     let allowed = !lifted
         && match running {
             Some(line) => findings.tier() == Tier::L1 && line.covers(&findings),
-            None => apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings),
+            None => apply_allow_rules(&step.work, program.as_ref(), &context, &mut findings),
         };
     let seen = findings.seen_programs();
     let by_mode = allowed && findings.rule_ids().any(modes::is_answer);
-    let mut launch = build_launch(&mut findings, &ground);
+    let mut launch = build_launch(&mut findings, &context);
     if by_mode {
         launch.needs = launch.needs.without_openings();
     }
-    launch.opened = scene.policy.session_opening(&step.work, &ground.cwd);
+    launch.opened = scene.policy.session_opening(&step.work, &context.cwd);
     let risk = pieces::lead_with(questions, findings.into_risk(lifted));
     let runs = running.is_some() && (risk.tier == Tier::L0 || allowed);
     let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
     let script = line.filter(|_| runs).map(JudgedLine::into_script);
     let launch = Launch { script, ..launch };
-    (Assessment { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
+    (Assessment { step, risk, program, cwd: context.cwd, pieces, seen, task, launch }, allowed)
 }
 
 /// Adds why the pieces of a line ask, and returns it.
@@ -128,16 +128,16 @@ fn find_entries(
     work: &StepAction,
     asking: Option<&JudgedLine>,
     program: Option<&Program>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Option<Vec<NamedWrite>> {
     if let Some(line) = asking {
-        return line.entries(ground);
+        return line.entries(context);
     }
-    let is_trusted = ground.scene.place.trusted;
+    let is_trusted = context.scene.place.trusted;
     let of_line = findings.entries.take().filter(|_| is_trusted && pieces::is_line(work));
     let reasons = findings.iter().map(|finding| &finding.reason);
-    of_line.or_else(|| named::entries(work, program, ground, reasons, &findings.launch.named))
+    of_line.or_else(|| named::entries(work, program, context, reasons, &findings.launch.named))
 }
 
 /// Refuses a step with too many words, which no setting lets run, before any of them is looked at.
@@ -160,7 +160,7 @@ fn refuse_size(step: Step, cwd: PathBuf) -> Assessment {
 fn judge_work(
     work: &StepAction,
     running: Option<&JudgedLine>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> (Vec<SubCommand>, Option<ToolTask>) {
     let (mut commands, mut task) = (Vec::new(), None);
@@ -173,17 +173,17 @@ fn judge_work(
         StepAction::Exec { program, args } => {
             malformed::check_args(args, findings);
             let seat = ArgPosition::From(0);
-            command::judge_command(program, None, args, seat, 0, ground, findings);
-            if !ground.in_line {
-                commands = pieces::sub_commands(work, ground);
+            command::judge_command(program, None, args, seat, 0, context, findings);
+            if !context.in_line {
+                commands = pieces::sub_commands(work, context);
             }
         }
         StepAction::Shell { line } => {
-            commands = shell::judge_line(line, ArgPosition::Line, 0, ground, findings);
+            commands = shell::judge_line(line, ArgPosition::Line, 0, context, findings);
         }
         StepAction::Tool { name, input } => {
-            task = tools::judge(name, input, ground, findings);
-            command::check_denied(name, None, &[], ground, findings);
+            task = tools::judge(name, input, context, findings);
+            command::check_denied(name, None, &[], context, findings);
         }
     }
     (commands, task)
@@ -191,24 +191,24 @@ fn judge_work(
 
 /// Whether the shell of a line is one that may be started without a question, whatever it is
 /// given.
-fn may_start_shell(work: &StepAction, ground: &JudgeContext<'_>) -> bool {
+fn may_start_shell(work: &StepAction, context: &JudgeContext<'_>) -> bool {
     let StepAction::Exec { program, args } = work else { return false };
     let mut findings = Findings::default();
     let asked = ["--version".to_owned()];
     let seat = ArgPosition::From(0);
-    command::judge_command(program, None, &asked, seat, 0, ground, &mut findings);
-    command::check_denied(program, None, args, ground, &mut findings);
+    command::judge_command(program, None, &asked, seat, 0, context, &mut findings);
+    command::check_denied(program, None, args, context, &mut findings);
     findings.tier() == Tier::L0
 }
 
 /// The findings for the start, with every program resolved.
-fn build_launch(findings: &mut Findings, ground: &JudgeContext<'_>) -> Launch {
+fn build_launch(findings: &mut Findings, context: &JudgeContext<'_>) -> Launch {
     let mut launch = std::mem::take(&mut findings.launch);
-    let place = ground.scene.place;
+    let place = context.scene.place;
     launch.readable.extend(place.readable.iter().chain(&place.added).cloned());
     launch.writes.extend_from_slice(&place.added);
     for name in std::mem::take(&mut findings.started) {
-        if let Some(program) = find_named_program(&name, ground)
+        if let Some(program) = find_named_program(&name, context)
             && !launch.starts.contains(&program)
         {
             launch.starts.push(program);
@@ -230,32 +230,32 @@ fn step_folder(asked: Option<&str>, scene: PolicyContext<'_>) -> PathBuf {
 pub const UNTRUSTED: &str = "folder.untrusted";
 
 /// The folder it runs in, and whether the workspace is trusted.
-fn check_folder_and_trust(ground: &JudgeContext<'_>, findings: &mut Findings) {
-    let shown = excerpt(&ground.cwd.to_string_lossy());
-    if ground.scene.world.kind(&ground.cwd) != PathKind::Folder {
+fn check_folder_and_trust(context: &JudgeContext<'_>, findings: &mut Findings) {
+    let shown = excerpt(&context.cwd.to_string_lossy());
+    if context.scene.world.kind(&context.cwd) != PathKind::Folder {
         let say = words::CWD_MISSING.with("path", shown);
         findings.add("cwd.missing", Tier::L1, say, None, &[]);
-    } else if !is_in_allowed_folder(ground, findings) {
+    } else if !is_in_allowed_folder(context, findings) {
         let say = words::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
     }
     // A step that only reads, and by no settings of the project, needs no trust in it.
     let asks = findings.tier_or(Tier::L0) > Tier::L0;
     let steered = findings.of_folder && !findings.launch.empty_folder;
-    if !ground.scene.place.trusted && (asks || steered) {
+    if !context.scene.place.trusted && (asks || steered) {
         findings.add(UNTRUSTED, Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
     }
 }
 
 /// Whether it runs in the workspace, or reads where the user's repository may be read.
-fn is_in_allowed_folder(ground: &JudgeContext<'_>, findings: &Findings) -> bool {
-    let place = ground.scene.place;
+fn is_in_allowed_folder(context: &JudgeContext<'_>, findings: &Findings) -> bool {
+    let place = context.scene.place;
     let reads = findings.tier_or(Tier::L0) == Tier::L0;
-    place.contains(&ground.cwd) || (reads && place.can_read(&ground.cwd))
+    place.contains(&context.cwd) || (reads && place.can_read(&context.cwd))
 }
 
 /// Masks where they cannot be turned back.
-fn check_masks(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Findings) {
+fn check_masks(work: &StepAction, context: &JudgeContext<'_>, findings: &mut Findings) {
     let (tool, line);
     let texts: Vec<&str> = match work {
         StepAction::Exec { program, args } => {
@@ -271,7 +271,7 @@ fn check_masks(work: &StepAction, ground: &JudgeContext<'_>, findings: &mut Find
         }
         StepAction::Tool { .. } => return,
     };
-    tools::masks::check_arguments(&texts, ground, findings);
+    tools::masks::check_arguments(&texts, context, findings);
 }
 
 /// The needs the model itself declares for a step. They can only add.
@@ -331,14 +331,14 @@ fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
 fn apply_allow_rules(
     work: &StepAction,
     program: Option<&Program>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> bool {
-    let scene = ground.scene;
+    let scene = context.scene;
     if !scene.place.trusted || findings.tier() != Tier::L1 {
         return false;
     }
-    let asked = GrantQuestion { work, cwd: &ground.cwd, program, findings, scene };
+    let asked = GrantQuestion { work, cwd: &context.cwd, program, findings, scene };
     let rule = grant::find_allowing_rule(asked, scene.policy).map(ToString::to_string);
     let answer = match rule {
         Some(rule) => Some(("allowed", words::ALLOWED.with("rule", rule))),
@@ -354,14 +354,14 @@ fn apply_allow_rules(
 fn find_program(
     work: &StepAction,
     task: Option<&ToolTask>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> Option<Program> {
-    let world = ground.scene.world;
+    let world = context.scene.world;
     match work {
         StepAction::Exec { program, args } if shell::shell_lookup_line(program, args).is_some() => {
             world.program("sh")
         }
-        StepAction::Exec { program, .. } => find_named_program(program, ground),
+        StepAction::Exec { program, .. } => find_named_program(program, context),
         StepAction::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
         StepAction::Tool { .. } => match task {
             Some(ToolTask::Plugin(_)) => world.program("node"),
@@ -371,14 +371,14 @@ fn find_program(
 }
 
 /// The program that a name or a path in a command refers to.
-fn find_named_program(name: &str, ground: &JudgeContext<'_>) -> Option<Program> {
-    let world = ground.scene.world;
-    if let Some(own) = command::own_program(name, ground) {
+fn find_named_program(name: &str, context: &JudgeContext<'_>) -> Option<Program> {
+    let world = context.scene.world;
+    if let Some(own) = command::own_program(name, context) {
         return Some(own.program);
     }
     if !name.contains('/') {
         return world.program(name);
     }
-    let path = paths::absolute(name, &ground.cwd, &ground.scene.place.home);
+    let path = paths::absolute(name, &context.cwd, &context.scene.place.home);
     world.program(&path.to_string_lossy()).or_else(|| world.executable_at(&path))
 }

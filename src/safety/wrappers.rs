@@ -6,14 +6,16 @@ use avocet_core::protocol::{Effect, Tier};
 
 use super::checks::lines;
 use super::findings::{Findings, excerpt};
-use super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, flag_values, is_doubtful, operands};
+use super::spec::{
+    ArgPart, ArgPosition, ArgToken, ProgramCall, flag_values, is_doubtful, operands,
+};
 use super::warning::Warning;
 use avocet_core::text::short_name;
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
 /// option, everything that could be the command is looked at.
 pub fn judge_wrapped(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     own: usize,
     findings: &mut Findings,
@@ -24,7 +26,7 @@ pub fn judge_wrapped(
     if is_doubtful(tokens) {
         for (at, arg) in call.args.iter().enumerate() {
             let name = short_name(arg);
-            if call.ground.row(name).is_some() && findings.count_command() {
+            if call.context.row(name).is_some() && findings.count_command() {
                 call.judge_inner(at, findings);
             }
         }
@@ -32,7 +34,7 @@ pub fn judge_wrapped(
 }
 
 /// `env`: variables, then a command; alone it prints the environment.
-pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn env(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     judge_values(call, tokens, "-S|--split-string", findings);
     check_stripped_environment(call, tokens, findings);
     let command = operands(tokens).find(|(at, text)| match text.split_once('=') {
@@ -55,20 +57,20 @@ pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
 
 /// Whether it prints what the step itself was given, and that is what a step is given
 /// that runs by itself; a line for a shell has the user's own environment.
-pub fn prints_own_environment(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
+pub fn prints_own_environment(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>]) -> bool {
     matches!(call.seat, ArgPosition::From(_)) && !tokens.iter().any(ArgToken::is_unknown)
 }
 
 /// Without its variables git would do what a repository's own settings say, and others
 /// would page, ask or go online. Programs that only ever read have none of their own.
 fn check_stripped_environment(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
     let names = ["-i", "--ignore-environment", "-u", "--unset"];
     let steered = tokens.iter().filter_map(ArgToken::operand).any(|text| {
-        let row = call.ground.row(text.rsplit('/').next().unwrap_or(text));
+        let row = call.context.row(text.rsplit('/').next().unwrap_or(text));
         row.is_some_and(|spec| spec.tier != Tier::L0)
     });
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
@@ -78,7 +80,7 @@ fn check_stripped_environment(
 }
 
 /// `sh -c STRING`: the string is looked into, the rest is a script or a terminal.
-pub fn shell_string(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn shell_string(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let asked = tokens.iter().any(|token| {
         token
             .flag()
@@ -90,13 +92,13 @@ pub fn shell_string(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
 }
 
 /// Options whose value is a line for a shell: `script -c`, `npx -c`, `flock -c`.
-pub fn dash_c(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn dash_c(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     judge_values(call, tokens, "-c|--command|--call|-cmd", findings);
 }
 
 /// Judges the values of these flags as lines for a shell.
 fn judge_values(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     names: &'static str,
     findings: &mut Findings,
@@ -106,7 +108,7 @@ fn judge_values(
 
 /// Programs that join their operands to a line for a shell: `watch`, `parallel`.
 pub fn judge_joined_operands(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
@@ -118,7 +120,7 @@ pub fn judge_joined_operands(
 }
 
 /// Interpreters: their argument is a program. A look at the text names the worst.
-pub fn scan_arguments(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn scan_arguments(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         scan_code(arg, call.seat.arg(at), &call.id, findings);
     }
@@ -138,7 +140,7 @@ fn judge_variable(
     name: &str,
     value: &str,
     at: usize,
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     findings: &mut Findings,
 ) {
     findings.warn(Warning::EnvAssign);
@@ -226,7 +228,7 @@ const CODE: &[(&str, avocet_core::i18n::Phrase, Effect)] = &[
 ];
 
 /// `fd -x COMMAND`: the rest runs for each file.
-pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn fd_exec(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let exec = |token: &&ArgToken<'_>| {
         token.flag().is_some_and(|f| {
             matches!(f, "-x" | "-X")
@@ -246,13 +248,13 @@ pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
 }
 
 /// `git rebase -x LINE`, `git difftool -x LINE`: the line goes to a shell.
-pub fn git_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_exec(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     judge_values(call, tokens, "-x|--exec|--extcmd", findings);
 }
 
 /// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that is
 /// not a number.
-pub fn after_numbers(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn after_numbers(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let number = |text: &str| {
         text.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b',' | b'-' | b':'))
             && text.bytes().any(|b| b.is_ascii_digit())
@@ -263,7 +265,7 @@ pub fn after_numbers(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
 }
 
 /// `flock FILE COMMAND` and `flock FILE -c LINE`.
-pub fn flock(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn flock(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     match operands(tokens).nth(1) {
         Some((at, "-c" | "--command")) => {
             for (at, line) in call.args.iter().enumerate().skip(at + 1) {
@@ -276,7 +278,7 @@ pub fn flock(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 }
 
 /// `npm exec -c LINE`.
-pub fn npm(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn npm(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         if let Some(line) = arg.strip_prefix("--call=") {
             call.judge_line(line, at, findings);

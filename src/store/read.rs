@@ -1,7 +1,7 @@
 //! Reads from the database. Nothing here changes the file.
 
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::write::to_sql_integer;
 use super::{
@@ -55,28 +55,11 @@ impl Database {
                 updated: row.get(4)?,
                 turns: column_u64(row, 5)?,
                 parent: row.get(6)?,
-                preview: event_row::first_line(&self.last_message(row.get(7)?)?, PREVIEW),
+                preview: event_row::first_line(&last_message(&self.db, row.get(7)?)?, PREVIEW),
                 model: row.get(8)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// The last message of a session, not yet shortened.
-    fn last_message(&self, key: i64) -> rusqlite::Result<String> {
-        let mut read = self.db.prepare_cached(
-            "SELECT body FROM events WHERE session = ?1 AND kind IN ('turn', 'whole', 'seen', 'other')
-             ORDER BY id DESC",
-        )?;
-        let mut rows = read.query([key])?;
-        while let Some(row) = rows.next()? {
-            let said =
-                row.get_ref(0)?.as_str().map(event_row::searchable_text_in).unwrap_or_default();
-            if !said.is_empty() {
-                return Ok(said);
-            }
-        }
-        Ok(String::new())
     }
 
     /// The session with this id, or with an id that begins like this.
@@ -159,7 +142,7 @@ impl Database {
         let before = before.unwrap_or(i64::MAX);
         // Never half a turn, unless it is a very long one: the first event of a block must be
         // included.
-        let from: i64 = match self.page_start(key, before, most)? {
+        let from: i64 = match page_start(&self.db, key, before, most)? {
             None => 0,
             Some(edge) => {
                 let start: Option<i64> = self
@@ -172,7 +155,7 @@ impl Database {
                     .query_row(params![key, edge], |row| row.get(0))
                     .optional()?;
                 let start = start.unwrap_or(0);
-                if self.events_size(key, start, edge)? > TURN { edge } else { start }
+                if events_size(&self.db, key, start, edge)? > TURN { edge } else { start }
             }
         };
         let mut piece = self.events(key, from, before)?;
@@ -185,34 +168,6 @@ impl Database {
                 )?
                 .query_row(params![key, from], |row| row.get(0))?;
         Ok(piece)
-    }
-
-    /// The first of the last events before `before`, limited by count and by bytes; `None` if there
-    /// are no more than those.
-    fn page_start(&self, key: i64, before: i64, most: usize) -> Result<Option<i64>, StoreError> {
-        let mut read = self.db.prepare_cached(
-            "SELECT id, octet_length(body) FROM events
-             WHERE session = ?1 AND id < ?2 AND undone IS NULL ORDER BY id DESC",
-        )?;
-        let mut rows = read.query(params![key, before])?;
-        let (mut left, mut bytes) = (most.max(1), 0);
-        while let Some(row) = rows.next()? {
-            left -= 1;
-            bytes += row.get::<_, i64>(1)?;
-            if left == 0 || bytes > PIECE {
-                return Ok(Some(row.get(0)?));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The size in bytes of the events from one up to another.
-    fn events_size(&self, key: i64, from: i64, before: i64) -> Result<i64, StoreError> {
-        let mut read = self.db.prepare_cached(
-            "SELECT coalesce(sum(octet_length(body)), 0) FROM events
-             WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL",
-        )?;
-        Ok(read.query_row(params![key, from, before], |row| row.get(0))?)
     }
 
     /// Reads all events of a session after one of them, one by one; returns how many could not be
@@ -439,6 +394,60 @@ impl Database {
         }
         Ok(hits)
     }
+}
+
+/// The last message of a session, not yet shortened.
+fn last_message(connection: &Connection, key: i64) -> rusqlite::Result<String> {
+    let mut read = connection.prepare_cached(
+        "SELECT body FROM events WHERE session = ?1 AND kind IN ('turn', 'whole', 'seen', 'other')
+         ORDER BY id DESC",
+    )?;
+    let mut rows = read.query([key])?;
+    while let Some(row) = rows.next()? {
+        let said = row.get_ref(0)?.as_str().map(event_row::searchable_text_in).unwrap_or_default();
+        if !said.is_empty() {
+            return Ok(said);
+        }
+    }
+    Ok(String::new())
+}
+
+/// The first of the last events before `before`, limited by count and by bytes; `None` if there
+/// are no more than those.
+fn page_start(
+    connection: &Connection,
+    key: i64,
+    before: i64,
+    most: usize,
+) -> Result<Option<i64>, StoreError> {
+    let mut read = connection.prepare_cached(
+        "SELECT id, octet_length(body) FROM events
+         WHERE session = ?1 AND id < ?2 AND undone IS NULL ORDER BY id DESC",
+    )?;
+    let mut rows = read.query(params![key, before])?;
+    let (mut left, mut bytes) = (most.max(1), 0);
+    while let Some(row) = rows.next()? {
+        left -= 1;
+        bytes += row.get::<_, i64>(1)?;
+        if left == 0 || bytes > PIECE {
+            return Ok(Some(row.get(0)?));
+        }
+    }
+    Ok(None)
+}
+
+/// The size in bytes of the events from one up to another.
+fn events_size(
+    connection: &Connection,
+    key: i64,
+    from: i64,
+    before: i64,
+) -> Result<i64, StoreError> {
+    let mut read = connection.prepare_cached(
+        "SELECT coalesce(sum(octet_length(body)), 0) FROM events
+         WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL",
+    )?;
+    Ok(read.query_row(params![key, from, before], |row| row.get(0))?)
 }
 
 /// All trigrams of a word, quoted for the index.

@@ -260,12 +260,12 @@ impl Activity {
     }
 
     /// Draws the line; what is on the right (a hint, lines below) keeps its place.
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, right: &Line<'_>) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, right: &Line<'_>) {
         let width = usize::from(area.width);
         let right_at = width.saturating_sub(right.width() + 1);
         draw::line(area, buf, right_at, width.saturating_sub(1), right);
         let room = right_at.saturating_sub(3);
-        draw::line(area, buf, 0, right_at, &self.line(pen.now, pen.theme, pen.lang, room));
+        draw::line(area, buf, 0, right_at, &self.line(cx.now, cx.theme, cx.lang, room));
     }
 }
 

@@ -70,13 +70,13 @@ enum SaveJob {
 impl AutoSaver {
     /// `offered` is the draft that the input began with.
     pub fn start(files: SavePaths, offered: SavedDraft) -> AutoSaver {
-        let (desk, papers) = channel();
+        let (desk, jobs) = channel();
         let (over, done) = oneshot::channel();
         let shapes = || Arc::new(Redactor::new([("", ""); 0], [0; 16]));
         let secrets = files.secrets.clone().unwrap_or_else(shapes);
         let known = Arc::clone(&secrets);
         let work = move || {
-            save_loop(&files, &papers, &known);
+            save_loop(&files, &jobs, &known);
             // The receiver may be gone.
             let _ = over.send(());
         };
@@ -224,21 +224,21 @@ impl AutoSaver {
     }
 }
 
-fn save_loop(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) {
+fn save_loop(files: &SavePaths, jobs: &Receiver<SaveJob>, secrets: &Redactor) {
     let mut history = None;
     // Waiters for a draft also wait for the one that replaces it.
     let (mut waiting, mut owed) = (VecDeque::new(), Vec::new());
-    while let Some(paper) = waiting.pop_front().or_else(|| papers.recv().ok()) {
-        waiting.extend(papers.try_iter());
+    while let Some(job) = waiting.pop_front().or_else(|| jobs.recv().ok()) {
+        waiting.extend(jobs.try_iter());
         // Of the drafts that arrived while the disk was slow, only the last counts.
-        let is_draft = |paper: &SaveJob| !matches!(paper, SaveJob::Line(_));
-        if is_draft(&paper) && waiting.iter().any(is_draft) {
-            if let SaveJob::UnsyncedDraft(_, done) = paper {
+        let is_draft = |job: &SaveJob| !matches!(job, SaveJob::Line(_));
+        if is_draft(&job) && waiting.iter().any(is_draft) {
+            if let SaveJob::UnsyncedDraft(_, done) = job {
                 owed.push(done);
             }
             continue;
         }
-        let written = match (paper, &files.history, &files.draft) {
+        let written = match (job, &files.history, &files.draft) {
             (SaveJob::Line(line), Some(file), _) => {
                 let line = secrets.mask(&line);
                 history.get_or_insert_with(|| InputHistory::open(file.clone())).add(&line)

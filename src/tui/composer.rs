@@ -11,7 +11,6 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget as _;
 use tui_textarea::{AtomicRange, CursorMove, TextArea};
 
-use super::draw::DrawContext;
 use super::files::FileList;
 use super::keys::EditAction;
 use super::symbols::CHOSEN;
@@ -29,14 +28,18 @@ mod insert;
 mod mention;
 mod paste;
 mod search;
+mod units;
 mod vi;
 
 pub use history::ComposerHistory;
-pub use image::{PastedImages, pasted_image_path};
-pub use mention::{MentionDraft, Mentions};
+pub use image::pasted_image_path;
+pub use mention::MentionDraft;
+use mention::Mentions;
 pub use paste::FoldedPastes;
 use search::plain_area;
 pub use search::{HistorySearch, SearchSource};
+pub use units::ComposerUnits;
+use units::chars_before;
 
 /// From this size in bytes a text written by hand is folded: every keystroke costs time with every
 /// character in the input.
@@ -45,16 +48,12 @@ const WRITTEN: usize = 40_000;
 #[derive(Debug)]
 pub struct Composer {
     text: TextArea<'static>,
-    folds: FoldedPastes,
+    pub units: ComposerUnits,
     /// Small pastes that contain an `@`.
     small_pastes: Vec<String>,
-    mentions: Mentions,
-    pub images: PastedImages,
     /// The list that is open while a mention is typed.
     pub files: FileList,
-    history: ComposerHistory,
-    /// Set while the history is searched.
-    search: Option<HistorySearch>,
+    pub history: ComposerHistory,
     /// The vi keys, while they are on.
     vim: Option<Vim>,
 }
@@ -85,13 +84,10 @@ impl Composer {
         let history = ComposerHistory::new(history);
         Composer {
             text,
-            folds: FoldedPastes::default(),
+            units: ComposerUnits::default(),
             small_pastes: Vec::new(),
-            mentions: Mentions::default(),
-            images: PastedImages::default(),
             files: FileList::default(),
             history,
-            search: None,
             vim: None,
         }
     }
@@ -127,13 +123,13 @@ impl Composer {
     /// The size of the text with all pastes unfolded: bytes, and estimated tokens.
     pub fn size(&self) -> (usize, usize) {
         let shown = self.display_text();
-        let (bytes, tokens) = self.folds.size_in(&shown);
+        let (bytes, tokens) = self.units.folds.size_in(&shown);
         (bytes + shown.len(), tokens + estimated_tokens(&shown))
     }
 
     /// The text with all pastes unfolded.
     pub fn full_text(&self) -> String {
-        self.folds.expand(&self.display_text())
+        self.units.folds.expand(&self.display_text())
     }
 
     /// Types a character. False when the key types nothing.
@@ -206,7 +202,7 @@ impl Composer {
         if self.try_move_cursor(CursorMove::Up) {
             return true;
         }
-        let entry = self.history.back(&self.folds.expand(&self.display_text()));
+        let entry = self.history.back(&self.units.folds.expand(&self.display_text()));
         self.recall(entry, lang)
     }
 
@@ -222,7 +218,7 @@ impl Composer {
     /// folded when it is big.
     pub fn paste(&mut self, text: &str, lang: Lang) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        match self.folds.fold(&text, lang) {
+        match self.units.folds.fold(&text, lang) {
             Some(mark) => _ = self.text.insert_str(mark),
             None => {
                 let text = remove_invisible(&text);
@@ -247,7 +243,7 @@ impl Composer {
     /// is folded only when it is very big, because it was written by hand.
     pub fn rewrite(&mut self, text: &str, lang: Lang) {
         let text = remove_invisible(&text.replace("\r\n", "\n").replace('\r', "\n"));
-        let shown = self.folds.contract(&text);
+        let shown = self.units.folds.contract(&text);
         if shown == self.display_text() {
             return;
         }
@@ -269,11 +265,11 @@ impl Composer {
     /// Takes everything out and adds it to the history.
     pub fn take(&mut self) -> ComposerText {
         let shown = self.display_text();
-        let folds = std::mem::take(&mut self.folds);
+        let folds = std::mem::take(&mut self.units.folds);
         let pasted = std::mem::take(&mut self.small_pastes);
         self.history.push(folds.expand(&shown));
         self.text.set_lines(vec![String::new()], (0, 0));
-        self.mentions = Mentions::default();
+        self.units.mentions = Mentions::default();
         if let Some(vim) = &mut self.vim {
             vim.reset();
         }
@@ -282,15 +278,15 @@ impl Composer {
 
     /// The current text, for [`Composer::restore`].
     pub fn draft(&self) -> SavedDraft {
-        let pastes = self.folds.pastes().iter();
+        let pastes = self.units.folds.pastes().iter();
         let shown = self.display_text();
         let pastes = pastes.filter(|paste| shown.contains(&paste.mark)).cloned().collect();
         SavedDraft { shown, pastes, ..SavedDraft::default() }
     }
 
     pub fn restore(&mut self, draft: SavedDraft) {
-        self.folds = FoldedPastes::new(draft.pastes);
-        self.mentions.add_from_text(&draft.shown);
+        self.units.folds = FoldedPastes::new(draft.pastes);
+        self.units.mentions.add_from_text(&draft.shown);
         let lines: Vec<String> = draft.shown.split('\n').map(remove_invisible).collect();
         let end = lines.last().map_or(0, |line| line.chars().count());
         let rows = lines.len();
@@ -308,13 +304,13 @@ impl Composer {
         }
         let mention = mention::mention_at(line, row, column)?;
         let unit = |(from, _): &(usize, usize)| chars_before(line, *from) == mention.at.1;
-        (!self.unit_ranges(line).iter().any(unit)).then_some(mention)
+        (!self.units.ranges(line).iter().any(unit)).then_some(mention)
     }
 
     /// Replaces the mention at the cursor by a path, as one unit.
     pub fn mention_path(&mut self, path: &str) {
         let Some(mention) = self.mention() else { return };
-        let unit = self.mentions.add(path);
+        let unit = self.units.mentions.add(path);
         let line = self.text.lines().get(mention.at.0).map(String::as_str).unwrap_or_default();
         let behind = line.chars().nth(mention.at.1 + mention.len);
         let gap = if behind.is_some_and(char::is_whitespace) { "" } else { " " };
@@ -337,90 +333,29 @@ impl Composer {
         self.update_after_change();
     }
 
-    /// The units in a line: byte ranges, which do not overlap.
-    fn unit_ranges(&self, line: &str) -> Vec<(usize, usize)> {
-        let mut places = self.folds.mark_ranges(line);
-        let apart =
-            |place: &(usize, usize)| places.iter().all(|p| place.1 <= p.0 || p.1 <= place.0);
-        let others = self.mentions.ranges(line).into_iter().chain(self.images.ranges(line));
-        let others: Vec<_> = others.filter(apart).collect();
-        places.extend(others);
-        places.sort_unstable();
-        places
-    }
-
-    /// What `make` makes of every unit of the text.
-    fn units<T>(&self, make: impl Fn(usize, &str, (usize, usize)) -> T) -> Vec<T> {
-        let lines = self.text.lines().iter().enumerate();
-        let unit = |(row, line): (usize, &String)| {
-            let ranges = self.unit_ranges(line).into_iter();
-            ranges.map(|range| make(row, line, range)).collect::<Vec<_>>()
-        };
-        lines.flat_map(unit).collect()
-    }
-
-    /// The search, while one is open.
-    pub fn active_search(&self) -> Option<&HistorySearch> {
-        self.search.as_ref()
-    }
-
     /// Searches the history; again: the next hit in that direction.
     pub fn search_history(&mut self, way: SearchSource) {
-        match &mut self.search {
-            None => self.search = Some(HistorySearch::from_lines(self.text.lines().to_vec())),
-            Some(search) => search.step(way, self.history.entries()),
-        }
-    }
-
-    /// Adds text to the search.
-    pub fn extend_search(&mut self, text: &str) {
-        if let Some(search) = &mut self.search {
-            search.add(text, self.history.entries());
-        }
-    }
-
-    pub fn shorten_search(&mut self) {
-        if let Some(search) = &mut self.search {
-            search.back(self.history.entries());
-        }
+        self.history.search(way, self.text.lines());
     }
 
     /// Ends the search and puts its hit into the input.
     pub fn accept_search(&mut self, lang: Lang) {
-        let search = self.search.take();
-        let found = search
-            .and_then(|search| search.current_entry(self.history.entries()).map(str::to_owned));
-        if let Some(found) = found {
-            self.mentions.add_from_text(&found);
+        if let Some(found) = self.history.end_search() {
+            self.units.mentions.add_from_text(&found);
             self.set_text(&found, lang);
         }
     }
 
-    /// Ends the search and leaves the input unchanged.
-    pub fn cancel_search(&mut self) {
-        self.search = None;
-    }
-
-    /// Draws the query in one row; returns the position of the cursor.
-    pub fn draw_search(
-        &self,
-        area: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
-        self.search.as_ref().map(|search| search.draw(area, buf, pen))
-    }
-
     /// Lays the text out for `width` columns, the mark included; returns its rows.
     pub fn fit(&mut self, width: u16, theme: &Theme) -> u16 {
-        if let Some(search) = &mut self.search {
+        if let Some(search) = &mut self.history.search {
             search.highlight_query(theme);
         } else if !self.is_empty() {
             self.text.set_style(theme.text);
             self.highlight_units(theme.accent);
             self.highlight_selection(theme.selection);
         }
-        let text = self.search.as_mut().map_or(&mut self.text, HistorySearch::area_mut);
+        let text = self.history.search.as_mut().map_or(&mut self.text, HistorySearch::area_mut);
         text.measure(width.saturating_sub(indent()).max(1)).content_rows.max(1)
     }
 
@@ -429,7 +364,7 @@ impl Composer {
         &self,
         area: Rect,
         buf: &mut Buffer,
-        dress: &ComposerStyle<'_>,
+        style: &ComposerStyle<'_>,
     ) -> Option<Position> {
         let inner = Rect {
             x: area.x + indent().min(area.width),
@@ -439,14 +374,14 @@ impl Composer {
         if inner.is_empty() {
             return None;
         }
-        buf.set_stringn(area.x, area.y, CHOSEN, area.width.into(), dress.sigil);
-        if let Some(search) = &self.search {
+        buf.set_stringn(area.x, area.y, CHOSEN, area.width.into(), style.sigil);
+        if let Some(search) = &self.history.search {
             search.area().render(inner, buf);
             return None;
         }
         if self.is_empty() {
-            let hint = text::elide_end(dress.hint, inner.width.into());
-            buf.set_stringn(inner.x, inner.y, hint, inner.width.into(), dress.theme.dim);
+            let hint = text::elide_end(style.hint, inner.width.into());
+            buf.set_stringn(inner.x, inner.y, hint, inner.width.into(), style.theme.dim);
             return Some(inner.as_position());
         }
         (&self.text).render(inner, buf);
@@ -457,7 +392,8 @@ impl Composer {
     fn highlight_units(&mut self, style: Style) {
         self.text.clear_custom_highlight();
         let style = style.add_modifier(Modifier::BOLD);
-        for range in self.units(|row, _, (from, to)| ((row, from), (row, to))) {
+        let lines = self.text.lines();
+        for range in self.units.map(lines, |row, _, (from, to)| ((row, from), (row, to))) {
             self.text.custom_highlight(range, style, 1);
         }
     }
@@ -471,7 +407,7 @@ impl Composer {
     fn recall(&mut self, entry: Option<String>, lang: Lang) -> bool {
         let Some(entry) = entry else { return false };
         let history = std::mem::take(&mut self.history);
-        self.mentions.add_from_text(&entry);
+        self.units.mentions.add_from_text(&entry);
         self.set_text(&entry, lang);
         self.history = history;
         true
@@ -480,7 +416,7 @@ impl Composer {
     /// After each change: folded pastes stay whole, and Up starts from the newest entry again.
     fn update_after_change(&mut self) {
         self.history.reset_position();
-        let ranges = self.units(|row, line, (from, to)| AtomicRange {
+        let ranges = self.units.map(self.text.lines(), |row, line, (from, to)| AtomicRange {
             row,
             start_col: chars_before(line, from),
             end_col: chars_before(line, to),
@@ -491,7 +427,6 @@ impl Composer {
     }
 }
 
-/// The text widget of the input and the search: soft-wrapped, without a cursor of its own.
 /// The text without characters that move the cursor, reverse the text around them, or are
 /// invisible: the user sends what they can read.
 fn remove_invisible(text: &str) -> String {
@@ -501,10 +436,6 @@ fn remove_invisible(text: &str) -> String {
     };
     let lines = text.replace(['\u{2028}', '\u{2029}'], "\n");
     lines.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || unseen(*c))).collect()
-}
-
-fn chars_before(line: &str, at: usize) -> usize {
-    line.get(..at).unwrap_or_default().chars().count()
 }
 
 /// Columns of the mark.

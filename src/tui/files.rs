@@ -120,16 +120,16 @@ impl FileList {
     }
 
     /// Draws the list at the bottom of `above`, on top of the content.
-    pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+    pub fn draw(&self, above: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
         let hits = &self.matches.hits;
         let looking = self.matches.coverage == MatchCoverage::Searching;
         if self.mention.is_none() || (hits.is_empty() && !looking) {
             return;
         }
         let Some(area) = fuzzy_list::list_area(hits.len(), above) else { return };
-        let title = words::FILES_TITLE.text(pen.lang);
-        let rows = fuzzy_list::draw_head(area, buf, pen, title, self.count(pen));
-        self.selection.draw_rows(hits.len(), rows, buf, pen.theme, |row, area, buf, style| {
+        let title = words::FILES_TITLE.text(cx.lang);
+        let rows = fuzzy_list::draw_head(area, buf, cx, title, self.count(cx));
+        self.selection.draw_rows(hits.len(), rows, buf, cx.theme, |row, area, buf, style| {
             if let Some(hit) = hits.get(row) {
                 hit.draw(area, buf, style);
             }
@@ -137,12 +137,12 @@ impl FileList {
     }
 
     /// `3/1,204`, and whether that is all.
-    fn count(&self, pen: &DrawContext<'_>) -> String {
+    fn count(&self, cx: &DrawContext<'_>) -> String {
         let note = match self.matches.coverage {
-            MatchCoverage::Searching => Some(common::SEARCHING.text(pen.lang).to_owned()),
+            MatchCoverage::Searching => Some(common::SEARCHING.text(cx.lang).to_owned()),
             MatchCoverage::Complete => None,
             MatchCoverage::Truncated => {
-                Some(words::FILES_CUT.with("n", self.matches.names_read).text(pen.lang))
+                Some(words::FILES_CUT.with("n", self.matches.names_read).text(cx.lang))
             }
         };
         self.selection.count(self.matches.match_count, note.as_deref())

@@ -42,7 +42,7 @@ pub fn focus(state: &State, now: Millis) -> Focus {
         Focus::Page
     } else if state.queue.has_selection() {
         Focus::Queue
-    } else if state.composer.active_search().is_some() {
+    } else if state.composer.history.search.is_some() {
         Focus::HistorySearch
     } else if state.transcript.search_status().is_some() {
         Focus::TranscriptSearch

@@ -198,16 +198,16 @@ pub fn list_rows(area: Rect) -> Rect {
 pub fn draw_head(
     area: Rect,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
     title: &str,
     count: String,
 ) -> Rect {
-    draw::clear(area, buf, pen.theme);
-    HorizontalRule::edge(pen.theme)
-        .left(Span::styled(title.to_owned(), pen.theme.accent))
-        .right(Span::styled(count, pen.theme.dim))
+    draw::clear(area, buf, cx.theme);
+    HorizontalRule::edge(cx.theme)
+        .left(Span::styled(title.to_owned(), cx.theme.accent))
+        .right(Span::styled(count, cx.theme.dim))
         .draw(area, buf);
-    draw::surface(Rect { height: 1, ..area }, buf, pen.theme);
+    draw::surface(Rect { height: 1, ..area }, buf, cx.theme);
     list_rows(area)
 }
 

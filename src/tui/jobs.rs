@@ -20,25 +20,25 @@ pub fn rows(jobs: &[JobInfo]) -> u16 {
     u16::try_from(running(jobs).count().min(SHOWN)).unwrap_or_default()
 }
 
-pub fn draw(jobs: &[JobInfo], area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+pub fn draw(jobs: &[JobInfo], area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
     let room = usize::from(area.width).saturating_sub(3);
     let all = running(jobs).count();
     let mut lines = Vec::new();
     for (at, job) in running(jobs).take(SHOWN).enumerate() {
-        let label = words::JOB_ROW.with("id", job.id).text(pen.lang);
+        let label = words::JOB_ROW.with("id", job.id).text(cx.lang);
         let mut more = String::new();
         for port in &job.ports {
             more += &format!(" :{port}");
         }
         if at + 1 == SHOWN && all > SHOWN {
-            more += &words::JOBS_MORE.with("n", all - SHOWN).text(pen.lang);
+            more += &words::JOBS_MORE.with("n", all - SHOWN).text(cx.lang);
         }
         let used = text::width(&label) + text::width(&more) + 2;
         let line = text::elide_end(&text::single_line(&job.line), room.saturating_sub(used));
         lines.push(Line::from(vec![
-            Span::styled(format!("  {label} "), pen.theme.accent),
-            Span::styled(line, pen.theme.text),
-            Span::styled(more, pen.theme.dim),
+            Span::styled(format!("  {label} "), cx.theme.accent),
+            Span::styled(line, cx.theme.text),
+            Span::styled(more, cx.theme.dim),
         ]));
     }
     draw::lines(area, buf, &lines);

@@ -176,31 +176,24 @@ impl Palette {
     }
 
     /// Draws the list at the bottom of `above`, on top of the content.
-    pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, keymap: &Keymap) {
+    pub fn draw(&self, above: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, keymap: &Keymap) {
         if self.items.is_empty() {
             return;
         }
         let Some(area) = fuzzy_list::list_area(self.items.len(), above) else { return };
-        let lang = pen.lang;
+        let lang = cx.lang;
         let omitted =
             (self.omitted > 0).then(|| words::QUEUE_MORE.with("n", self.omitted).text(lang));
         let count = self.selection.count(self.items.len(), omitted.as_deref());
         let title = words::PALETTE_TITLE.text(lang);
-        let rows = fuzzy_list::draw_head(area, buf, pen, title, count);
+        let rows = fuzzy_list::draw_head(area, buf, cx, title, count);
         let about = about_column(&self.items, draw::panel_measure(area));
-        self.selection.draw_rows(
-            self.items.len(),
-            rows,
-            buf,
-            pen.theme,
-            |row, area, buf, style| {
-                if let Some(found) = self.items.get(row) {
-                    let key =
-                        found.candidate.text.strip_prefix('/').map(|it| keymap.command_key(it));
-                    found.draw(area, buf, lang, (about, &key.unwrap_or_default()), style);
-                }
-            },
-        );
+        self.selection.draw_rows(self.items.len(), rows, buf, cx.theme, |row, area, buf, style| {
+            if let Some(found) = self.items.get(row) {
+                let key = found.candidate.text.strip_prefix('/').map(|it| keymap.command_key(it));
+                found.draw(area, buf, lang, (about, &key.unwrap_or_default()), style);
+            }
+        });
     }
 }
 

@@ -226,8 +226,8 @@ impl Queue {
         u16::try_from(queued + self.steered.len().min(SHOWN)).unwrap_or(0)
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let labels = [words::STEER_LABEL, words::QUEUE_LABEL].map(|label| label.text(pen.lang));
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
+        let labels = [words::STEER_LABEL, words::QUEUE_LABEL].map(|label| label.text(cx.lang));
         let [steers, label] = labels;
         let shown = labels.iter().zip([self.steered.is_empty(), self.is_empty()]);
         let widest = shown.filter(|(_, none)| !none).map(|(label, _)| text::width(label)).max();
@@ -235,8 +235,8 @@ impl Queue {
         let room = usize::from(area.width).saturating_sub(column + 5);
         let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
         let first = self.steered.iter().rev().take(SHOWN).rev();
-        let unread = first.map(|message| self.line(None, &message.text, room, pen)).collect();
-        let unread = draw::label_lines(steers, pen.theme.dim, column, unread);
+        let unread = first.map(|message| self.line(None, &message.text, room, cx)).collect();
+        let unread = draw::label_lines(steers, cx.theme.dim, column, unread);
         draw::lines(inner, buf, &unread);
         let taken = u16::try_from(unread.len()).unwrap_or(0).min(area.height);
         let area = Rect { y: inner.y + taken, height: inner.height - taken, ..inner };
@@ -251,13 +251,13 @@ impl Queue {
         let mut lines: Vec<Line<'static>> = texts
             .skip(first)
             .take(shown)
-            .map(|(at, text)| self.line(Some(at), text, room, pen))
+            .map(|(at, text)| self.line(Some(at), text, room, cx))
             .collect();
         if let Some(more) = all.checked_sub(shown).filter(|more| *more > 0) {
-            let more = plural(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(pen.lang);
-            lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), pen.theme.dim)));
+            let more = plural(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(cx.lang);
+            lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), cx.theme.dim)));
         }
-        let lines = draw::label_lines(label, pen.theme.dim, column, lines);
+        let lines = draw::label_lines(label, cx.theme.dim, column, lines);
         draw::lines(area, buf, &lines);
     }
 
@@ -267,13 +267,13 @@ impl Queue {
         at: Option<usize>,
         text: &str,
         room: usize,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Line<'static> {
         let picked = at.is_some() && self.selected == at;
         let (sigil, style) =
-            if picked { (CHOSEN, pen.theme.selection) } else { (NOT_CHOSEN, pen.theme.text) };
+            if picked { (CHOSEN, cx.theme.selection) } else { (NOT_CHOSEN, cx.theme.text) };
         let text = text::elide_end(&text.replace('\n', " "), room);
-        Line::from(vec![Span::styled(sigil, pen.theme.accent), Span::styled(text, style)])
+        Line::from(vec![Span::styled(sigil, cx.theme.accent), Span::styled(text, style)])
     }
 }
 

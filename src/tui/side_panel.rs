@@ -100,11 +100,11 @@ impl SidePanel {
     }
 
     /// The plan in one row: how far it is, and what is under way.
-    pub fn draw_plan_row(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let theme = pen.theme;
+    pub fn draw_plan_row(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
+        let theme = cx.theme;
         let done = self.plan.iter().filter(|item| item.state == PlanState::Done).count();
         let head = words::PLAN_PINNED.with("done", done).with("of", self.plan.len());
-        let head = head.text(pen.lang);
+        let head = head.text(cx.lang);
         let doing = self.plan.iter().find(|item| item.state == PlanState::Doing);
         let next = doing.or_else(|| self.plan.iter().find(|item| item.state != PlanState::Done));
         let room = usize::from(area.width).saturating_sub(text::width(&head) + 8);
@@ -117,7 +117,7 @@ impl SidePanel {
         draw::line(area, buf, 2, area.width.into(), &line);
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &SessionInfo) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, facts: &SessionInfo) {
         let inner = Rect {
             x: area.x + 2,
             y: area.y + 1,
@@ -125,28 +125,28 @@ impl SidePanel {
             height: area.height.saturating_sub(1),
         };
         let width = usize::from(inner.width);
-        let mut lines = self.plan_lines(pen, width);
-        lines.extend(self.changed_lines(pen, width, &facts.cwd));
-        lines.extend(job_lines(pen, width, facts));
+        let mut lines = self.plan_lines(cx, width);
+        lines.extend(self.changed_lines(cx, width, &facts.cwd));
+        lines.extend(job_lines(cx, width, facts));
         if let Some(percent) = facts.context.percent {
             let gauge = status::gauge(percent);
             let say = words::STATUS_CONTEXT.with("gauge", gauge).with("percent", percent);
-            lines.push(Line::styled(say.text(pen.lang), pen.theme.dim));
+            lines.push(Line::styled(say.text(cx.lang), cx.theme.dim));
         }
         draw::lines(inner, buf, &lines);
-        draw::panel(area, buf, pen.theme, pen.theme.surface);
+        draw::panel(area, buf, cx.theme, cx.theme.surface);
     }
 
-    fn plan_lines(&self, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
-        let theme = pen.theme;
+    fn plan_lines(&self, cx: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
+        let theme = cx.theme;
         let row = |item: &PlanItem| {
             let text = text::elide_end(&item.text, width.saturating_sub(2));
             Line::styled(format!("{} {text}", plan_sign(item.state)), theme.plan_item(item.state))
         };
-        section(words::PANEL_PLAN.text(pen.lang), self.plan.iter().map(row).collect(), pen)
+        section(words::PANEL_PLAN.text(cx.lang), self.plan.iter().map(row).collect(), cx)
     }
 
-    fn changed_lines(&self, pen: &DrawContext<'_>, width: usize, cwd: &str) -> Vec<Line<'static>> {
+    fn changed_lines(&self, cx: &DrawContext<'_>, width: usize, cwd: &str) -> Vec<Line<'static>> {
         let row = |file: &ChangedFile| {
             let counts = [format!(" +{}", file.added), format!(" -{}", file.removed)];
             let taken = counts.iter().map(String::len).sum();
@@ -156,38 +156,38 @@ impl SidePanel {
                 .map_or(file.path.as_str(), |rest| rest.trim_start_matches('/'));
             let [added, removed] = counts;
             Line::from(vec![
-                Span::styled(text::elide_middle(path, width.saturating_sub(taken)), pen.theme.text),
-                Span::styled(added, pen.theme.change.added),
-                Span::styled(removed, pen.theme.change.removed),
+                Span::styled(text::elide_middle(path, width.saturating_sub(taken)), cx.theme.text),
+                Span::styled(added, cx.theme.change.added),
+                Span::styled(removed, cx.theme.change.removed),
             ])
         };
-        section(words::PANEL_CHANGED.text(pen.lang), self.files().iter().map(row).collect(), pen)
+        section(words::PANEL_CHANGED.text(cx.lang), self.files().iter().map(row).collect(), cx)
     }
 }
 
-fn job_lines(pen: &DrawContext<'_>, width: usize, facts: &SessionInfo) -> Vec<Line<'static>> {
+fn job_lines(cx: &DrawContext<'_>, width: usize, facts: &SessionInfo) -> Vec<Line<'static>> {
     let running = facts.jobs.iter().filter(|job| job.is_running());
     let row = |job: &avocet_core::protocol::JobInfo| {
-        let label = words::JOB_ROW.with("id", job.id).text(pen.lang);
+        let label = words::JOB_ROW.with("id", job.id).text(cx.lang);
         let room = width.saturating_sub(text::width(&label) + 1);
         Line::from(vec![
-            Span::styled(format!("{label} "), pen.theme.accent),
-            Span::styled(text::elide_end(&text::single_line(&job.line), room), pen.theme.text),
+            Span::styled(format!("{label} "), cx.theme.accent),
+            Span::styled(text::elide_end(&text::single_line(&job.line), room), cx.theme.text),
         ])
     };
-    section(session::JOBS.text(pen.lang), running.map(row).collect(), pen)
+    section(session::JOBS.text(cx.lang), running.map(row).collect(), cx)
 }
 
 /// A heading, its rows or that there are none, and a blank line.
 fn section(
     heading: &'static str,
     rows: Vec<Line<'static>>,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let bold = cx.theme.text.add_modifier(Modifier::BOLD);
     let mut lines = vec![Line::styled(heading, bold)];
     if rows.is_empty() {
-        lines.push(Line::styled(words::PANEL_NONE.text(pen.lang), pen.theme.dim))
+        lines.push(Line::styled(words::PANEL_NONE.text(cx.lang), cx.theme.dim))
     } else {
         lines.extend(rows)
     }

@@ -89,14 +89,14 @@ struct StatusPart {
 pub fn draw(
     area: Rect,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
     facts: &SessionInfo,
     hints: &[KeyHint],
 ) {
     let width = usize::from(area.width).saturating_sub(3);
-    let right = hint_line(hints, pen, width / 2);
+    let right = hint_line(hints, cx, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
-    let left = fit_parts(parts(facts, pen), room);
+    let left = fit_parts(parts(facts, cx), room);
     draw::line(area, buf, 2, width + 2, &left);
     let free = width.saturating_sub(left.width() + GAP);
     if right.width() <= free {
@@ -105,52 +105,52 @@ pub fn draw(
 }
 
 /// Only hints, while the keys matter more than the facts.
-pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, hints: &[KeyHint]) {
+pub fn draw_hints(area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, hints: &[KeyHint]) {
     let width = usize::from(area.width).saturating_sub(3);
-    draw::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
+    draw::line(area, buf, 2, width + 2, &hint_line(hints, cx, width));
 }
 
 /// The hints that fit, the first ones first.
-pub fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'static> {
+pub fn hint_line(hints: &[KeyHint], cx: &DrawContext<'_>, room: usize) -> Line<'static> {
     let mut line = Line::default();
-    let named = hints.iter().map(|hint| (hint.key.name(pen.keymap), hint.action));
+    let named = hints.iter().map(|hint| (hint.key.name(cx.keymap), hint.action));
     for (key, action) in named.filter(|(key, _)| !key.is_empty()) {
-        let does = action.text(pen.lang);
+        let does = action.text(cx.lang);
         let gap = if line.spans.is_empty() { 0 } else { GAP };
         if line.width() + gap + text::width(&key) + 1 + text::width(does) > room {
             break;
         }
         line.spans.push(Span::raw(" ".repeat(gap)));
-        line.spans.push(Span::styled(key, pen.theme.text));
-        line.spans.push(Span::styled(format!(" {does}"), pen.theme.dim));
+        line.spans.push(Span::styled(key, cx.theme.text));
+        line.spans.push(Span::styled(format!(" {does}"), cx.theme.dim));
     }
     line
 }
 
-fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
-    let theme = pen.theme;
+fn parts(facts: &SessionInfo, cx: &DrawContext<'_>) -> Vec<StatusPart> {
+    let theme = cx.theme;
     let part = |worth, text, style| StatusPart { priority: worth, gap: GAP, text, style };
     let close = |part: StatusPart| StatusPart { gap: 1, ..part };
-    let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
+    let mut parts = vec![part(9, model(facts, cx.lang), theme.text)];
     if let Some(effort) = facts.effort {
         parts.push(close(part(5, effort.name().to_owned(), theme.dim)));
     }
     if facts.unsaved.is_some() {
-        parts.push(part(10, common::NOT_SAVED.text(pen.lang).to_owned(), theme.warn));
+        parts.push(part(10, common::NOT_SAVED.text(cx.lang).to_owned(), theme.warn));
     }
     if !is_guide(facts) && facts.mode != Mode::default() {
-        let mode = words::STATUS_MODE.with("mode", facts.mode.name()).text(pen.lang);
+        let mode = words::STATUS_MODE.with("mode", facts.mode.name()).text(cx.lang);
         parts.push(part(5, mode, theme.dim));
     }
     if !facts.approval.is_default() {
-        parts.push(part(8, facts.approval.label().text(pen.lang).to_owned(), theme.warn));
+        parts.push(part(8, facts.approval.label().text(cx.lang).to_owned(), theme.warn));
     }
     if let Some(bot) = &facts.bot {
         parts.push(part(6, text::single_line(bot), theme.dim));
     }
     parts.push(part(7, text::elide_middle(&folder(&facts.cwd), 32), theme.dim));
     if matches!(facts.shelter, SandboxStatus::Absent | SandboxStatus::Off) {
-        parts.push(part(8, words::STATUS_NO_SANDBOX.text(pen.lang).to_owned(), theme.warn));
+        parts.push(part(8, words::STATUS_NO_SANDBOX.text(cx.lang).to_owned(), theme.warn));
     }
     if let Some(branch) = &facts.branch {
         parts.push(part(4, text::elide_middle(branch, 24), theme.accent));
@@ -162,7 +162,7 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
         let is_nearly_full = percent >= ContextFill::NEARLY_FULL;
         let (worth, style) = if is_nearly_full { (8, theme.warn) } else { (4, theme.dim) };
         let say = words::STATUS_CONTEXT.with("gauge", gauge(percent)).with("percent", percent);
-        parts.push(part(worth, say.text(pen.lang), style));
+        parts.push(part(worth, say.text(cx.lang), style));
     }
     let usage = facts.usage;
     // Where nothing is paid for, tokens are the cost.
@@ -171,7 +171,7 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
         let tokens = words::STATUS_TOKENS
             .with("in", format!("{about}{}", format_count(usage.input_tokens)))
             .with("out", format!("{about}{}", format_count(usage.output_tokens)));
-        parts.push(part(3, tokens.text(pen.lang), theme.dim));
+        parts.push(part(3, tokens.text(cx.lang), theme.dim));
     }
     if !usage.cost.is_zero() {
         parts.push(part(2, usage.cost.to_string(), theme.dim));
@@ -288,11 +288,11 @@ mod tests {
     fn a_context_that_is_nearly_full_is_shown_as_a_warning() {
         let theme = super::super::theme::Theme::default();
         let keymap = Keymap::default();
-        let pen = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
+        let cx = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
         let shown = |percent| {
             let context = ContextFill { percent, ..ContextFill::default() };
             let facts = SessionInfo { context, ..SessionInfo::default() };
-            let mut all = parts(&facts, &pen).into_iter();
+            let mut all = parts(&facts, &cx).into_iter();
             all.find(|part| part.text.starts_with("context")).map(|part| (part.text, part.style))
         };
         assert_eq!(shown(None), None);
@@ -305,10 +305,10 @@ mod tests {
     fn a_missing_sandbox_is_shown_and_a_present_one_is_not() {
         let theme = super::super::theme::Theme::default();
         let keymap = Keymap::default();
-        let pen = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
+        let cx = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
         let said = |shelter| {
             let facts = SessionInfo { shelter, ..SessionInfo::default() };
-            parts(&facts, &pen).iter().any(|part| part.text == "no sandbox")
+            parts(&facts, &cx).iter().any(|part| part.text == "no sandbox")
         };
         assert!(said(SandboxStatus::Absent) && said(SandboxStatus::Off));
         assert!(!said(SandboxStatus::Held) && !said(SandboxStatus::Unknown));

@@ -37,7 +37,7 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
         match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
             Intent::Empty => Vec::new(),
             Intent::Message { parts } => {
-                let images = state.composer.images.named_in(&taken.display_text);
+                let images = state.composer.units.images.named_in(&taken.display_text);
                 let op = line::with_images(line::submit_op(parts, whole), images);
                 let reads = state.activity.is_busy() && !state.activity.is_stopping();
                 let steers = reads && busy == BusyInput::Steer;

@@ -142,16 +142,13 @@ impl Suggestions {
         None
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
         for (y, row) in (area.y..area.bottom()).zip(self.layout(area.width)) {
             let mut line = Line::from(" ".repeat(MARGIN));
             for (at, text) in row {
-                let style = if self.last_inserted == Some(at) {
-                    pen.theme.selection
-                } else {
-                    pen.theme.text
-                };
-                line.spans.push(Span::styled(key_name(at), pen.theme.accent));
+                let style =
+                    if self.last_inserted == Some(at) { cx.theme.selection } else { cx.theme.text };
+                line.spans.push(Span::styled(key_name(at), cx.theme.accent));
                 line.spans.push(Span::raw(" "));
                 line.spans.push(Span::styled(text, style));
                 line.spans.push(Span::raw(" ".repeat(GAP)));

@@ -412,7 +412,7 @@ fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> 
             state.modals.paste_into_entry(text, state.appearance.lang);
         }
         Focus::HistorySearch => {
-            state.composer.extend_search(text.lines().next().unwrap_or_default())
+            state.composer.history.extend_search(text.lines().next().unwrap_or_default())
         }
         Focus::TranscriptSearch => state.transcript.search_paste(text),
         Focus::Queue | Focus::Palette | Focus::Files | Focus::Composer => {

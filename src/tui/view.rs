@@ -24,22 +24,22 @@ use avocet_core::i18n::{LocalizedText, common, input, plural, screen as words};
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
     let screen = frame.area();
     let theme = &state.appearance.theme;
-    let pen = DrawContext { theme, lang: state.appearance.lang, now, keymap: &state.keymap };
+    let cx = DrawContext { theme, lang: state.appearance.lang, now, keymap: &state.keymap };
     let buf = frame.buffer_mut();
     draw::fill(buf, theme.text);
     if layout.is_too_small {
-        let say = text::elide_end(words::TOO_SMALL.text(pen.lang), screen.width.into());
-        draw::lines(screen, buf, &[Line::styled(say, pen.theme.dim)]);
+        let say = text::elide_end(words::TOO_SMALL.text(cx.lang), screen.width.into());
+        draw::lines(screen, buf, &[Line::styled(say, cx.theme.dim)]);
         return Overlays::default();
     }
-    let mut overlays = draw_transcript(state, layout, buf, &pen);
+    let mut overlays = draw_transcript(state, layout, buf, &cx);
     let caret = match layout.focus {
-        Focus::Question | Focus::Draft => draw_with_question(state, layout, buf, &pen),
-        Focus::Page | Focus::Picker => state.modals.draw(layout.dialog, buf, &pen),
-        _ => draw_main(state, layout, buf, &pen),
+        Focus::Question | Focus::Draft => draw_with_question(state, layout, buf, &cx),
+        Focus::Page | Focus::Picker => state.modals.draw(layout.dialog, buf, &cx),
+        _ => draw_main(state, layout, buf, &cx),
     };
     if layout.side_panel.width > 0 {
-        state.side_panel.draw(layout.side_panel, buf, &pen, &state.facts);
+        state.side_panel.draw(layout.side_panel, buf, &cx, &state.facts);
     }
     overlays.retain_visible(buf);
     if let Some(caret) = caret.filter(|caret| screen.contains(*caret)) {
@@ -53,14 +53,14 @@ fn draw_with_question(
     state: &State,
     layout: &Layout,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Option<Position> {
-    state.queue.draw(layout.queue, buf, pen);
-    let answers = state.modals.draw(layout.dialog, buf, pen);
+    state.queue.draw(layout.queue, buf, cx);
+    let answers = state.modals.draw(layout.dialog, buf, cx);
     if layout.input.is_empty() {
         return answers;
     }
-    let written = draw_draft(state, layout, buf, pen);
+    let written = draw_draft(state, layout, buf, cx);
     if layout.focus == Focus::Draft { written } else { answers }
 }
 
@@ -69,34 +69,34 @@ fn draw_draft(
     state: &State,
     layout: &Layout,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Option<Position> {
     let (area, here) = (layout.input, layout.focus == Focus::Draft);
-    let tone = if here { pen.theme.accent } else { pen.theme.dim };
+    let tone = if here { cx.theme.accent } else { cx.theme.dim };
     let line = state.palette.draft().is_some();
     let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };
-    let label = Span::styled(label.text(pen.lang), tone);
-    let edge = if pen.theme.has_surfaces() {
-        HorizontalRule::edge(pen.theme)
+    let label = Span::styled(label.text(cx.lang), tone);
+    let edge = if cx.theme.has_surfaces() {
+        HorizontalRule::edge(cx.theme)
     } else {
-        HorizontalRule::new(pen.theme, if here { tone } else { pen.theme.border })
+        HorizontalRule::new(cx.theme, if here { tone } else { cx.theme.border })
     };
     edge.left(label).draw(area, buf);
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
-    let sigil = panel_sigil(tone, pen.theme.bar.input, pen);
+    let sigil = panel_sigil(tone, cx.theme.bar.input, cx);
     let caret =
-        state.composer.draw(inner, buf, &ComposerStyle { theme: pen.theme, hint: "", sigil });
-    draw::panel(area, buf, pen.theme, pen.theme.bar.input);
+        state.composer.draw(inner, buf, &ComposerStyle { theme: cx.theme, hint: "", sigil });
+    draw::panel(area, buf, cx.theme, cx.theme.bar.input);
     let above = Rect { y: 0, height: area.y, ..area };
-    draw_list(state, above, buf, pen, input_focus(state));
+    draw_list(state, above, buf, cx, input_focus(state));
     caret
 }
 
 /// The list over the input. While its first names are looked for it gets no keys yet.
-fn draw_list(state: &State, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, focus: Focus) {
+fn draw_list(state: &State, above: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, focus: Focus) {
     match focus {
-        Focus::Palette => state.palette.draw(above, buf, pen, &state.keymap),
-        Focus::Files | Focus::Composer => state.composer.files.draw(above, buf, pen),
+        Focus::Palette => state.palette.draw(above, buf, cx, &state.keymap),
+        Focus::Files | Focus::Composer => state.composer.files.draw(above, buf, cx),
         _ => {}
     }
 }
@@ -105,25 +105,25 @@ fn draw_main(
     state: &State,
     layout: &Layout,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Option<Position> {
-    state.queue.draw(bottom_rows(layout.queue, state.queue.rows()), buf, pen);
-    state.suggestions.draw(layout.suggestions, buf, pen);
-    jobs::draw(&state.facts.jobs, layout.jobs, buf, pen);
+    state.queue.draw(bottom_rows(layout.queue, state.queue.rows()), buf, cx);
+    state.suggestions.draw(layout.suggestions, buf, cx);
+    jobs::draw(&state.facts.jobs, layout.jobs, buf, cx);
     if layout.plan.height > 0 {
-        state.side_panel.draw_plan_row(layout.plan, buf, pen);
+        state.side_panel.draw_plan_row(layout.plan, buf, cx);
     }
-    let right = notice_line(state, layout.activity.width, pen);
+    let right = notice_line(state, layout.activity.width, cx);
     if layout.activity.height > 0 {
-        state.activity.draw(layout.activity, buf, pen, &right);
+        state.activity.draw(layout.activity, buf, cx, &right);
     }
-    let caret = draw_input(state, layout, buf, pen);
+    let caret = draw_input(state, layout, buf, cx);
     if layout.focus == Focus::HistorySearch {
-        return draw_search(state, layout.status, buf, pen);
+        return draw_search(state, layout.status, buf, cx);
     }
-    draw_status(state, layout, buf, pen, &right);
+    draw_status(state, layout, buf, cx, &right);
     let above = Rect { y: 0, height: layout.input.y, ..layout.input };
-    draw_list(state, above, buf, pen, layout.focus);
+    draw_list(state, above, buf, cx, layout.focus);
     caret
 }
 
@@ -131,14 +131,14 @@ fn draw_transcript(
     state: &State,
     layout: &Layout,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Overlays {
     if layout.transcript.is_empty() {
         return Overlays::default();
     }
     if layout.is_start_page {
-        if let Some(page) = welcome::compose(state, layout.transcript, pen) {
-            page.draw(buf, pen);
+        if let Some(page) = welcome::compose(state, layout.transcript, cx) {
+            page.draw(buf, cx);
         }
         return Overlays::default();
     }
@@ -149,37 +149,37 @@ fn draw_input(
     state: &State,
     layout: &Layout,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Option<Position> {
     let area = layout.input;
     if layout.focus == Focus::TranscriptSearch {
         let inner = match area.height {
             0..3 => area,
             _ => {
-                HorizontalRule::edge(pen.theme).draw(area, buf);
-                HorizontalRule::edge(pen.theme)
+                HorizontalRule::edge(cx.theme).draw(area, buf);
+                HorizontalRule::edge(cx.theme)
                     .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
                 Rect { y: area.y + 1, height: area.height - 2, ..area }
             }
         };
-        let caret = state.transcript.draw_search(inner, buf, pen);
-        draw::surface(area, buf, pen.theme);
+        let caret = state.transcript.draw_search(inner, buf, cx);
+        draw::surface(area, buf, cx.theme);
         return caret;
     }
     let shell = state.composer.display_text().starts_with('!');
     let (tone, bar) = if shell {
-        (pen.theme.warn, pen.theme.bar.question)
+        (cx.theme.warn, cx.theme.bar.question)
     } else {
-        (pen.theme.accent, pen.theme.bar.input)
+        (cx.theme.accent, cx.theme.bar.input)
     };
     let mut inner = Rect { width: input_width(area), ..area };
     if area.height > layout.input_rows.min(area.height.saturating_sub(2)) && area.height > 2 {
-        let mut rule = HorizontalRule::edge(pen.theme);
+        let mut rule = HorizontalRule::edge(cx.theme);
         if shell {
-            rule = rule.left(Span::styled(words::INPUT_SHELL.text(pen.lang), pen.theme.warn));
+            rule = rule.left(Span::styled(words::INPUT_SHELL.text(cx.lang), cx.theme.warn));
         }
         rule.draw(area, buf);
-        HorizontalRule::edge(pen.theme).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        HorizontalRule::edge(cx.theme).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
     }
     let hint = match (state.activity.is_busy(), state.enter_while_busy) {
@@ -188,19 +188,19 @@ fn draw_input(
         (false, _) => words::INPUT_HINT,
     };
     let dress = ComposerStyle {
-        theme: pen.theme,
-        hint: &pen.keymap.with_keys(hint).text(pen.lang),
-        sigil: panel_sigil(tone, bar, pen),
+        theme: cx.theme,
+        hint: &cx.keymap.with_keys(hint).text(cx.lang),
+        sigil: panel_sigil(tone, bar, cx),
     };
     let caret = state.composer.draw(inner, buf, &dress);
-    draw::panel(area, buf, pen.theme, bar);
+    draw::panel(area, buf, cx.theme, bar);
     caret
 }
 
 /// On a bar the sigil is only there for a copy of the screen.
-fn panel_sigil(tone: Style, bar: Style, pen: &DrawContext<'_>) -> Style {
+fn panel_sigil(tone: Style, bar: Style, cx: &DrawContext<'_>) -> Style {
     let tone = tone.add_modifier(Modifier::BOLD);
-    if pen.theme.has_surfaces() { Style { fg: bar.bg, ..tone } } else { tone }
+    if cx.theme.has_surfaces() { Style { fg: bar.bg, ..tone } } else { tone }
 }
 
 /// The query replaces the facts, next to the useful keys.
@@ -208,46 +208,46 @@ fn draw_search(
     state: &State,
     area: Rect,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Option<Position> {
-    let search = state.composer.active_search()?;
+    let search = state.composer.history.search.as_ref()?;
     if search.has_no_note() {
-        let taken = u16::try_from(search.width(pen)).unwrap_or(area.width).min(area.width);
+        let taken = u16::try_from(search.width(cx)).unwrap_or(area.width).min(area.width);
         let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
-        status::draw_hints(rest, buf, pen, RECALL);
+        status::draw_hints(rest, buf, cx, RECALL);
     }
-    state.composer.draw_search(area, buf, pen)
+    Some(search.draw(area, buf, cx))
 }
 
 /// Columns of the activity beside a notice and how to stop: its sign.
 const SIGN: usize = 4;
 
 /// On the right over the input: a notice, or what is out of view, and how to stop, if both fit.
-fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static> {
+fn notice_line(state: &State, width: u16, cx: &DrawContext<'_>) -> Line<'static> {
     let width = usize::from(width);
-    let says = |say: LocalizedText| pen.keymap.with_keys(say).text(pen.lang);
+    let says = |say: LocalizedText| cx.keymap.with_keys(say).text(cx.lang);
     let unseen = state.transcript.unseen_rows();
     let notice = match &state.presence.temporary_message {
-        Some((say, _)) => Some((say.text(pen.lang), pen.theme.info)),
+        Some((say, _)) => Some((say.text(cx.lang), cx.theme.info)),
         None if unseen > 0 => {
             let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW);
-            Some((says(say), pen.theme.accent))
+            Some((says(say), cx.theme.accent))
         }
         None if !state.transcript.is_following() => {
-            Some((says(words::SCROLLED_BACK.into()), pen.theme.dim))
+            Some((says(words::SCROLLED_BACK.into()), cx.theme.dim))
         }
         None => None,
     };
     let stops = Some(words::ESC_STOPS).filter(|_| state.activity.is_animated());
     let stops = stops.map(|say| says(say.into()));
     let (Some((notice, style)), Some(stops)) = (&notice, &stops) else {
-        let (text, style) = notice.or(stops.map(|say| (say, pen.theme.dim))).unwrap_or_default();
+        let (text, style) = notice.or(stops.map(|say| (say, cx.theme.dim))).unwrap_or_default();
         return fit_message(&Line::styled(text, style), width.saturating_sub(1));
     };
     let mut line = fit_message(&Line::styled(notice.clone(), *style), width.saturating_sub(1));
     let stops = format!("   {stops}");
     if line.width() + text::width(&stops) + SIGN <= width {
-        line.spans.push(Span::styled(stops, pen.theme.dim));
+        line.spans.push(Span::styled(stops, cx.theme.dim));
     }
     line
 }
@@ -256,32 +256,32 @@ fn draw_status(
     state: &State,
     layout: &Layout,
     buf: &mut Buffer,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
     right: &Line<'_>,
 ) {
-    let area = draw_vim_mode(state, layout.status, buf, pen);
+    let area = draw_vim_mode(state, layout.status, buf, cx);
     if state.presence.confirm_quit_until.is_some() {
-        let say = text::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
-        draw::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
+        let say = text::elide_end(words::LEAVE_ASKED.text(cx.lang), area.width.into());
+        draw::line(area, buf, 2, area.width.into(), &Line::styled(say, cx.theme.warn));
     } else if let Some(say) = state.omitted_notice() {
-        let say = text::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
-        draw::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
+        let say = text::elide_end(&say.text(cx.lang), area.width.saturating_sub(3).into());
+        draw::line(area, buf, 2, area.width.into(), &Line::styled(say, cx.theme.warn));
     } else if let Some(hints) = list_hints(state, layout.focus) {
-        status::draw_hints(area, buf, pen, hints);
+        status::draw_hints(area, buf, cx, hints);
     } else if layout.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
-        state.activity.draw(area, buf, pen, right);
+        state.activity.draw(area, buf, cx, right);
     } else if state.mouse == MouseOwner::Terminal {
-        status::draw_hints(area, buf, pen, RELEASED);
+        status::draw_hints(area, buf, cx, RELEASED);
     } else {
-        status::draw(area, buf, pen, &state.facts, hints(state));
+        status::draw(area, buf, cx, &state.facts, hints(state));
     }
 }
 
 /// The vi mode at the start of the line, and the rest of the line.
-fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Rect {
+fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Rect {
     let Some(mode) = state.composer.vim_mode() else { return area };
-    let name = mode.name().text(pen.lang);
-    let style = pen.theme.accent.add_modifier(Modifier::BOLD);
+    let name = mode.name().text(cx.lang);
+    let style = cx.theme.accent.add_modifier(Modifier::BOLD);
     draw::line(area, buf, 2, area.width.into(), &Line::styled(name, style));
     let taken = u16::try_from(text::width(name) + 3).unwrap_or(0).min(area.width);
     Rect { x: area.x + taken, width: area.width - taken, ..area }

@@ -38,7 +38,7 @@ pub struct StartPage {
 }
 
 /// The page in this area; `None`: the notices do not fit below it.
-pub fn compose(state: &State, area: Rect, pen: &DrawContext<'_>) -> Option<StartPage> {
+pub fn compose(state: &State, area: Rect, cx: &DrawContext<'_>) -> Option<StartPage> {
     let has_bird = area.width >= BIRD_FROM.0 && area.height >= BIRD_FROM.1;
     let margin = if has_bird { area.width.saturating_sub(WIDTH) / 2 } else { 2.min(area.width) };
     let inner =
@@ -47,8 +47,8 @@ pub fn compose(state: &State, area: Rect, pen: &DrawContext<'_>) -> Option<Start
     // What is long may reach into the right margin.
     let to = (area.right().saturating_sub(2)).max(inner.right());
     let text = Rect { x: inner.x + beside, width: to.saturating_sub(inner.x + beside), ..inner };
-    let (mut lines, mut steps) = lines(state, pen, usize::from(text.width));
-    let mut notices = notices(state, pen, usize::from(inner.width));
+    let (mut lines, mut steps) = lines(state, cx, usize::from(text.width));
+    let mut notices = notices(state, cx, usize::from(inner.width));
     let count = |lines: &[Line<'_>]| u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let needed = |lines: &[Line<'_>], notices: &[Line<'_>]| {
         let beside = if has_bird { bird::SIZE.1 } else { 0 };
@@ -82,8 +82,8 @@ pub fn compose(state: &State, area: Rect, pen: &DrawContext<'_>) -> Option<Start
 }
 
 impl StartPage {
-    pub fn draw(&self, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let bird = bird::BIRD.map(|row| Line::styled(row, pen.theme.text));
+    pub fn draw(&self, buf: &mut Buffer, cx: &DrawContext<'_>) {
+        let bird = bird::BIRD.map(|row| Line::styled(row, cx.theme.text));
         draw::lines(self.bird, buf, &bird);
         draw::lines(self.text, buf, &self.lines);
         draw::lines(self.below, buf, &self.notices);
@@ -91,65 +91,65 @@ impl StartPage {
 }
 
 /// The text of the page, and which of its lines are the first steps.
-fn lines(state: &State, pen: &DrawContext<'_>, width: usize) -> (Vec<Line<'static>>, Range<usize>) {
-    let (theme, facts) = (pen.theme, &state.facts);
+fn lines(state: &State, cx: &DrawContext<'_>, width: usize) -> (Vec<Line<'static>>, Range<usize>) {
+    let (theme, facts) = (cx.theme, &state.facts);
     let bold = theme.text.add_modifier(Modifier::BOLD);
     let mut lines = vec![Line::from(vec![
         Span::styled("Avocet", bold),
         Span::styled(concat!(" ", env!("CARGO_PKG_VERSION")), theme.dim),
     ])];
-    let about = text::wrap(words::START_ABOUT.text(pen.lang), width);
+    let about = text::wrap(words::START_ABOUT.text(cx.lang), width);
     lines.extend(about.into_iter().map(|line| Line::styled(line, theme.text)));
     lines.push(Line::default());
-    lines.push(folder_line(facts, &state.presence.home, pen, width));
-    lines.push(model_line(facts, pen, width));
+    lines.push(folder_line(facts, &state.presence.home, cx, width));
+    lines.push(model_line(facts, cx, width));
     lines.push(Line::default());
     let heading = if status::is_guide(facts) { words::START_NO_MODEL } else { words::START_TRY };
-    lines.push(Line::styled(heading.text(pen.lang), theme.dim));
+    lines.push(Line::styled(heading.text(cx.lang), theme.dim));
     let from = lines.len();
-    lines.extend(first_steps(state, pen, width));
+    lines.extend(first_steps(state, cx, width));
     let steps = from..lines.len();
     lines.push(Line::default());
-    lines.push(key_line(state, pen, width));
-    lines.push(mode_line(state, pen, width));
+    lines.push(key_line(state, cx, width));
+    lines.push(mode_line(state, cx, width));
     (lines, steps)
 }
 
 /// The key that changes which steps ask.
-fn mode_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
+fn mode_line(state: &State, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
     let key = state.keymap.key_of(KeyContext::Input, KeyAction::NextMode);
     let modes = ApprovalMode::ALL
-        .map(|mode| mode.label().text(pen.lang))
-        .join(words::ASK_COMMA.text(pen.lang));
-    let does = format!(" {}   {modes}", words::START_MODE.text(pen.lang));
+        .map(|mode| mode.label().text(cx.lang))
+        .join(words::ASK_COMMA.text(cx.lang));
+    let does = format!(" {}   {modes}", words::START_MODE.text(cx.lang));
     if key.is_empty() || text::width(&key) + text::width(&does) > width {
         return Line::default();
     }
-    let spans = [Span::styled(key, pen.theme.accent), Span::styled(does, pen.theme.dim)];
+    let spans = [Span::styled(key, cx.theme.accent), Span::styled(does, cx.theme.dim)];
     Line::from(spans.to_vec())
 }
 
 fn folder_line(
     facts: &SessionInfo,
     home: &Path,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
     width: usize,
 ) -> Line<'static> {
     let branch = facts.branch.as_ref().map(|branch| text::elide_middle(branch, 24));
     let changed = facts
         .changed_files
         .filter(|files| *files > 0)
-        .map(|files| plural(files, words::START_CHANGED_ONE, words::START_CHANGED).text(pen.lang));
+        .map(|files| plural(files, words::START_CHANGED_ONE, words::START_CHANGED).text(cx.lang));
     let of_git = branch.as_ref().map_or(0, |branch| text::width(branch) + 3)
         + changed.as_ref().map_or(0, |changed| text::width(changed) + 3);
     let folder = text::single_line(&from_home(&facts.cwd, home));
     let folder = text::elide_middle(&folder, width.saturating_sub(of_git).max(12));
-    let mut spans = vec![Span::styled(folder, pen.theme.text)];
+    let mut spans = vec![Span::styled(folder, cx.theme.text)];
     if let Some(branch) = branch {
-        spans.push(Span::styled(format!("   {branch}"), pen.theme.accent));
+        spans.push(Span::styled(format!("   {branch}"), cx.theme.accent));
     }
     if let Some(changed) = changed {
-        spans.push(Span::styled(format!("   {changed}"), pen.theme.dim));
+        spans.push(Span::styled(format!("   {changed}"), cx.theme.dim));
     }
     Line::from(spans)
 }
@@ -165,8 +165,8 @@ fn from_home(folder: &str, home: &Path) -> String {
 }
 
 /// The model, how much it reasons, where it is, and what it costs.
-fn model_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
-    let mut line = Line::styled(status::model(facts, pen.lang), pen.theme.text);
+fn model_line(facts: &SessionInfo, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
+    let mut line = Line::styled(status::model(facts, cx.lang), cx.theme.text);
     let effort = facts.effort.map(|level| level.name().to_owned());
     // What is usual needs no words: the encryption, and the version in the path.
     let url = text::single_line(&facts.base_url);
@@ -174,41 +174,41 @@ fn model_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line<
     let host = Some(host.unwrap_or(url)).filter(|host| !host.is_empty());
     let price = facts.prices.map(|prices| {
         let (input, output) = (prices.usual.input.to_string(), prices.usual.output.to_string());
-        words::START_PRICE.with("input", input).with("output", output).text(pen.lang)
+        words::START_PRICE.with("input", input).with("output", output).text(cx.lang)
     });
     for said in effort.into_iter().chain(host).chain(price) {
         let room = width.saturating_sub(line.width() + 3);
         line.spans
-            .push(Span::styled(format!("   {}", text::elide_middle(&said, room)), pen.theme.dim));
+            .push(Span::styled(format!("   {}", text::elide_middle(&said, room)), cx.theme.dim));
     }
     line
 }
 
 /// A row for each suggestion: its key, its text, and what a command does.
-fn first_steps(state: &State, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
+fn first_steps(state: &State, cx: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
     let entries: Vec<_> = state.suggestions.entries(&state.keymap).collect();
     let keys = entries.iter().map(|entry| text::width(&entry.key)).max().unwrap_or(0);
     // Only what is explained needs a column for that beside it.
-    let explained = entries.iter().filter(|entry| !about(state, entry.text, pen.lang).is_empty());
+    let explained = entries.iter().filter(|entry| !about(state, entry.text, cx.lang).is_empty());
     let texts = explained.map(|entry| text::width(entry.text)).max().unwrap_or(0);
     let row = |entry: Suggestion<'_>| {
         let room = width.saturating_sub(keys + 4);
         let said = text::elide_end(entry.text, room);
-        let about = about(state, entry.text, pen.lang);
+        let about = about(state, entry.text, cx.lang);
         let about = if texts + 3 < room {
             text::elide_end(&about, room - texts - 3)
         } else {
             String::new()
         };
-        let style = if entry.is_inserted { pen.theme.selection } else { pen.theme.text };
+        let style = if entry.is_inserted { cx.theme.selection } else { cx.theme.text };
         let gap = |columns: usize, of: &str| " ".repeat(columns.saturating_sub(text::width(of)));
         Line::from(vec![
             Span::raw("  "),
-            Span::styled(entry.key.clone(), pen.theme.accent),
+            Span::styled(entry.key.clone(), cx.theme.accent),
             Span::raw(gap(keys + 2, &entry.key)),
             Span::styled(said, style),
             Span::raw(gap(texts + 3, entry.text)),
-            Span::styled(about, pen.theme.dim),
+            Span::styled(about, cx.theme.dim),
         ])
     };
     entries.into_iter().map(row).collect()
@@ -226,7 +226,7 @@ fn about(state: &State, suggested: &str, lang: Lang) -> String {
     say.map(|say| say.text(lang)).unwrap_or_default()
 }
 
-fn key_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
+fn key_line(state: &State, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
     let bound = |context, action| state.keymap.key_of(context, action);
     let keys = [
         ("/".to_owned(), words::PALETTE_TITLE),
@@ -238,34 +238,34 @@ fn key_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static>
     let mut line = Line::default();
     for (key, does) in keys.into_iter().filter(|(key, _)| !key.is_empty()) {
         let gap = if line.spans.is_empty() { "" } else { "   " };
-        let does = does.text(pen.lang);
+        let does = does.text(cx.lang);
         if line.width() + gap.len() + text::width(&key) + 1 + text::width(does) > width {
             break;
         }
         line.spans.push(Span::raw(gap));
-        line.spans.push(Span::styled(key, pen.theme.accent));
-        line.spans.push(Span::styled(format!(" {does}"), pen.theme.dim));
+        line.spans.push(Span::styled(key, cx.theme.accent));
+        line.spans.push(Span::styled(format!(" {does}"), cx.theme.dim));
     }
     line
 }
 
 /// The notices of the start, a blank line before the first.
-fn notices(state: &State, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
+fn notices(state: &State, cx: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
     let examples = Notice::info(library::EXAMPLES_OFFERED);
     let examples = Some(&examples).filter(|_| state.completions.has_no_extensions());
     let mut lines = Vec::new();
     for notice in state.transcript.notices().chain(examples) {
         let (sign, style) = match notice.level {
-            NoticeLevel::Info => ("  ", pen.theme.dim),
-            NoticeLevel::Warning => ("! ", pen.theme.warn),
-            NoticeLevel::Error => (FAILED, pen.theme.danger),
+            NoticeLevel::Info => ("  ", cx.theme.dim),
+            NoticeLevel::Warning => ("! ", cx.theme.warn),
+            NoticeLevel::Error => (FAILED, cx.theme.danger),
         };
         let mut sign = Some(Span::styled(format!("{sign:<2}"), style));
-        let body = if notice.level == NoticeLevel::Info { pen.theme.dim } else { pen.theme.text };
+        let body = if notice.level == NoticeLevel::Info { cx.theme.dim } else { cx.theme.text };
         let said =
-            [Some((&notice.say, body)), notice.hint.as_ref().map(|hint| (hint, pen.theme.dim))];
+            [Some((&notice.say, body)), notice.hint.as_ref().map(|hint| (hint, cx.theme.dim))];
         for (say, style) in said.into_iter().flatten() {
-            for row in text::wrap(&say.text(pen.lang), width.saturating_sub(2).max(1)) {
+            for row in text::wrap(&say.text(cx.lang), width.saturating_sub(2).max(1)) {
                 let sign = sign.take().unwrap_or_else(|| Span::raw("  "));
                 lines.push(Line::from(vec![sign, Span::styled(row, style)]));
             }

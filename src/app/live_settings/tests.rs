@@ -41,7 +41,7 @@ impl WatchedSettings {
         parts.policy = format!("{:?}", live.policy);
         parts.exec = format!("{:?}", self.inner.runner.exec);
         parts.scripts = format!("{:?}", (live.find_scripts)(true));
-        parts.log = format!("{:?}", self.inner.startup.log);
+        parts.log = format!("{:?}", self.inner.startup.shared.log);
         if let Some(models) = &mut live.models {
             parts.effort = format!("{:?}", models.effort);
             let (connect, parts) = (Arc::clone(&models.connect), Arc::clone(&self.parts));

@@ -1,27 +1,18 @@
 //! Prints the plan, which files were attached and which were changed.
 
-use super::{PlainEffect, PlainSession};
+use super::effect::PlainEffect;
+use super::lines::PlainLines;
 use avocet_core::i18n::{linear as w, prompt};
 use avocet_core::protocol::{AttachmentInfo, Change, PlanItem, PlanState};
 use avocet_core::text::escape;
-use avocet_present::changes::changes_page;
 
-impl PlainSession {
+impl PlainLines {
     pub(super) fn attachment_lines(&self, items: &[AttachmentInfo]) -> Vec<PlainEffect> {
         let line = |item: &AttachmentInfo| {
             let name = escape(&item.name).text;
             self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.size_text()))
         };
         items.iter().map(line).collect()
-    }
-
-    pub(super) fn changes(
-        &mut self,
-        session: &[Change],
-        uncommitted: Option<&[Change]>,
-    ) -> Vec<PlainEffect> {
-        let page = changes_page(&self.facts.cwd, session, uncommitted);
-        self.with_prompt(PlainEffect::Page(page))
     }
 
     pub(super) fn files_changed(&self, files: &[Change]) -> Vec<PlainEffect> {

@@ -1,6 +1,7 @@
 //! How a step ended, in lines: of its output only what tells.
 
-use super::{PlainEffect, PlainSession};
+use super::effect::PlainEffect;
+use super::lines::PlainLines;
 use avocet_core::i18n::{LocalizedText, Phrase, cli, linear as w};
 use avocet_core::protocol::{Observation, Outcome as Came, Step, StepAction, Tier};
 use avocet_present::outcome::{failed_tests, is_told, step_title, telling_lines, ways_out};
@@ -11,7 +12,7 @@ const EXCERPT: usize = 8;
 /// The lines of the message of a failed test.
 const MESSAGE: usize = 4;
 
-impl PlainSession {
+impl PlainLines {
     pub(super) fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
         // What only read, for the model: its own line says what.
         let is_typed = matches!(observation.step.work, StepAction::Shell { .. });

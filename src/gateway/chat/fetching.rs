@@ -12,28 +12,29 @@ impl Chat {
     /// Messages keep their order.
     pub(super) async fn wait_for_fetch(&mut self, delivery: ChatDelivery) {
         let most = self.parts.options.most_queued;
-        if self.behind_fetch.len() < most {
-            return self.behind_fetch.push_back(delivery);
+        if self.fetch_queue.waiting.len() < most {
+            return self.fetch_queue.waiting.push_back(delivery);
         }
         let id = delivery.incoming.id;
-        self.conversation.answer(id.clone(), w::QUEUE_FULL.with("most", most));
+        self.conversation.view.posts.answer(id.clone(), w::QUEUE_FULL.with("most", most));
         self.record(LedgerRecord::Done { delivery: id }).await;
     }
 
     /// Begins with the next file of the message; without one, the message is submitted.
     pub(super) async fn fetch_next(&mut self) {
         let most = self.parts.most_file.min(self.parts.options.limits.download);
-        let Some(fetch) = &mut self.fetch else { return };
-        if let Some(file) = fetch.next(most, &mut self.conversation) {
+        let Some(fetch) = &mut self.fetch_queue.fetch else { return };
+        if let Some(file) = fetch.next(most, &mut self.conversation.view.posts) {
             let platform = Arc::clone(&self.parts.platform);
-            self.download = Some(Box::pin(async move {
+            self.fetch_queue.download = Some(Box::pin(async move {
                 let fetched = platform.download(&file, most).await;
                 FetchedFile { name: file.name, fetched: fetched.map_err(|why| why.to_string()) }
             }));
             return;
         }
-        let lang = self.conversation.lang();
-        let Some((speaker, id, text, mentions)) = self.fetch.take().map(|all| all.message(lang))
+        let lang = self.conversation.view.posts.lang();
+        let Some((speaker, id, text, mentions)) =
+            self.fetch_queue.fetch.take().map(|all| all.message(lang))
         else {
             return;
         };
@@ -47,17 +48,17 @@ impl Chat {
     }
 
     pub(super) async fn on_downloaded(&mut self, file: FetchedFile) {
-        if let Some(fetch) = &mut self.fetch {
-            fetch.take(file, &mut self.parts.files, &mut self.conversation);
+        if let Some(fetch) = &mut self.fetch_queue.fetch {
+            fetch.take(file, &mut self.parts.files, &mut self.conversation.view.posts);
         }
         self.fetch_next().await;
         self.go_on_after_fetch().await;
     }
 
     pub(super) async fn stop_fetch(&mut self) {
-        self.download = None;
+        self.fetch_queue.download = None;
         self.conversation.fetching = FetchState::Idle;
-        if let Some(fetch) = self.fetch.take() {
+        if let Some(fetch) = self.fetch_queue.fetch.take() {
             self.record(LedgerRecord::Done { delivery: fetch.delivery }).await;
         }
         self.go_on_after_fetch().await;
@@ -65,8 +66,8 @@ impl Chat {
 
     /// The messages that came meanwhile, up to the next one with files.
     pub(super) async fn go_on_after_fetch(&mut self) {
-        while self.fetch.is_none()
-            && let Some(delivery) = self.behind_fetch.pop_front()
+        while self.fetch_queue.fetch.is_none()
+            && let Some(delivery) = self.fetch_queue.waiting.pop_front()
         {
             self.act_on(delivery).await;
         }

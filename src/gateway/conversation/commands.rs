@@ -1,56 +1,29 @@
 //! Commands of a chat: found in the registry, run as in every frontend, or acted on here.
 
-use super::super::access::{AccessRole, may_use};
+use super::super::access::AccessRole;
 use super::super::menu::{self, SentCommand};
 use super::super::platform::DeliveryId;
 use super::super::question::{ChatAnswer, ChatQuestion};
-use super::{
-    ChatConversation, ChatEffect, ChatState, CommandRequest, FetchState, Speaker, Submitted,
-    WaitingInput, WaitingWords, display_name, log_refusal,
-};
+use super::context::ChatContext;
+use super::effect::ChatEffect;
+use super::inbox::{CommandRequest, Submitted};
+use super::speaker::{Speaker, display_name};
+use super::waiting::{WaitingInput, WaitingWords};
+use super::{ChatConversation, FetchState, SuggestQuery};
 use avocet_core::i18n::{Localize as _, chat as w, common};
 use avocet_core::protocol::{
-    ChatPlatform, ExtensionOp, Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp,
-    Submission, TurnOp,
+    ChatPlatform, Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp, Submission, TurnOp,
 };
-use avocet_present::commands::{
-    self, ApprovalSpan, CalledRows, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
-};
+use avocet_present::commands::{self, ApprovalSpan, ChatAction, CommandOutcome, UiAction};
 use avocet_safety::sanitize::{TextSource, clean};
 
 impl ChatConversation {
-    /// `/approve`, with the name of a choice.
-    pub fn approve(&mut self, speaker: &Speaker, choice: &str) -> Vec<ChatEffect> {
-        self.decide(speaker, |question| question.approve(choice, speaker.is_admin))
-    }
-
-    /// `/deny`.
-    pub fn reject(&mut self, speaker: &Speaker, reason: Option<String>) -> Vec<ChatEffect> {
-        self.decide(speaker, |question| ChatAnswer::Decided(question.reject(reason)))
-    }
-
-    fn decide(
-        &mut self,
-        speaker: &Speaker,
-        answer: impl FnOnce(&ChatQuestion) -> ChatAnswer,
-    ) -> Vec<ChatEffect> {
-        let refusal = match &self.state {
-            ChatState::Asking(open)
-                if open.answered.is_none() && self.timeline.is_begun(open.post) =>
-            {
-                if open.question.may_answer(&speaker.id, speaker.is_admin) {
-                    let answer = answer(&open.question);
-                    if answer == ChatAnswer::NotAnAnswer {
-                        self.say(w::NO_SUCH_ANSWER);
-                    }
-                    return self.apply_answer(answer, speaker);
-                }
-                log_refusal(speaker, "the question of another user");
-                w::NOT_YOURS
-            }
-            _ => w::NO_QUESTION,
-        };
-        self.say(refusal);
+    /// What could follow in an option: answered at once, or once the user's commands are known.
+    pub fn on_suggest(&mut self, query: SuggestQuery) -> Vec<ChatEffect> {
+        if self.suggesting.has_commands {
+            return vec![self.context.suggestion(query, self.is_busy())];
+        }
+        self.suggesting.waiting.push(query);
         Vec::new()
     }
 
@@ -61,50 +34,39 @@ impl ChatConversation {
         delivery: DeliveryId,
         sent: SentCommand,
     ) -> Vec<ChatEffect> {
-        self.hear(speaker);
-        self.open_commands.open(&delivery);
-        let (speaker, line) = (speaker.clone(), self.typed_line(&sent));
+        self.view.hear(speaker);
+        self.view.posts.open_commands.open(&delivery);
+        let line = self.context.typed_line(&sent);
         let name = name_of(&line);
         let built_in = commands::find(name).map(|command| command.name);
-        if is_greeting(self.options.platform, &line) && self.extensions.find("start").is_none() {
-            self.answering(Some(delivery.clone()), |chat| chat.say(w::GREETING));
+        let has_start = self.context.extensions.find("start").is_some();
+        if is_greeting(self.context.options.platform, &line) && !has_start {
+            self.view.posts.answer(delivery.clone(), w::GREETING);
             return vec![ChatEffect::Done(delivery)];
         }
-        let is_asking = matches!(self.state, ChatState::Asking(_));
-        let is_known = commands::canonical_name(&self.extensions, name).is_some();
-        let is_ready = if is_asking {
-            is_known
-        } else if !self.waiting.is_empty() {
+        let is_ready = if self.view.question().is_some() {
+            self.context.has_command(name)
+        } else if !self.inbox.waiting.is_empty() {
             // What came before it is still to be done, but a turn that runs can be stopped.
             built_in == Some("stop") && self.has_turn()
         } else {
             is_built_in(name)
         };
         if is_ready {
-            return self.run_sent(&speaker, delivery, &sent);
+            return self.run_sent(speaker, delivery, &sent);
         }
         // A file may have been added since the extensions were read.
-        self.waiting.push(&speaker, delivery, WaitingWords::Command(sent));
-        self.read_files()
-    }
-
-    /// Has the files of the user's commands read for what waits.
-    fn read_files(&mut self) -> Vec<ChatEffect> {
-        let asks = self.waiting.ask();
-        asks.then_some(ChatEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions).into()))
-            .into_iter()
-            .collect()
+        self.inbox.waiting.push(speaker, delivery, WaitingWords::Command(sent));
+        self.inbox.read_files().into_iter().collect()
     }
 
     /// The extensions were read: what waited for that is run, in its order.
     pub(super) fn run_waiting(&mut self) -> Vec<ChatEffect> {
         let mut effects = Vec::new();
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let ready = waiting.take(|words| match words {
+        let ready = self.inbox.waiting.take(|words| match words {
             WaitingWords::Text(..) => false,
-            WaitingWords::Command(sent) => !is_built_in(name_of(&self.typed_line(sent))),
+            WaitingWords::Command(sent) => !is_built_in(name_of(&self.context.typed_line(sent))),
         });
-        self.waiting = waiting;
         for WaitingInput { speaker, delivery, words } in ready {
             effects.extend(match words {
                 WaitingWords::Command(sent) => self.run_sent(&speaker, delivery, &sent),
@@ -113,7 +75,7 @@ impl ChatConversation {
                 }
             });
         }
-        effects.extend(self.read_files());
+        effects.extend(self.inbox.read_files());
         effects
     }
 
@@ -124,22 +86,24 @@ impl ChatConversation {
         delivery: DeliveryId,
         sent: &SentCommand,
     ) -> Vec<ChatEffect> {
-        let line = self.typed_line(sent);
-        let is_known = commands::canonical_name(&self.extensions, name_of(&line)).is_some();
+        let line = self.context.typed_line(sent);
+        let is_known = self.context.has_command(name_of(&line));
         let of_bot = sent.name.eq_ignore_ascii_case(menu::UMBRELLA);
-        if self.options.platform == ChatPlatform::Slack && of_bot && !is_known {
+        if self.context.options.platform == ChatPlatform::Slack && of_bot && !is_known {
             return self.run_text(speaker, delivery, &sent.args, Vec::new());
         }
-        let speaker = speaker.clone();
-        self.run_line(CommandRequest { speaker, delivery, line, is_due: false })
+        let answered = Some(delivery.clone());
+        let request = CommandRequest { speaker: speaker.clone(), delivery, line, is_due: false };
+        self.answering(answered, |chat| chat.run_permitted(request))
     }
 
     /// The commands that waited for the end of the turn, up to one that begins a turn of its own:
     /// those after it wait for the end of that one, and so does it while messages come before it.
     pub(super) fn run_deferred(&mut self) -> Vec<ChatEffect> {
-        let (mut effects, starters) = (Vec::new(), self.starters.len());
-        while self.starters.len() == starters
-            && let Some(request) = self.deferred.pop_front()
+        let mut effects = Vec::new();
+        let starters = self.inbox.starters.len();
+        while self.inbox.starters.len() == starters
+            && let Some(request) = self.inbox.deferred.pop_front()
         {
             let (name, args) = split_line(&request.line);
             if commands::find(name).is_none() {
@@ -150,14 +114,14 @@ impl ChatConversation {
                     options: Vec::new(),
                 };
                 let words = WaitingWords::Command(sent);
-                self.waiting.push(&request.speaker, request.delivery, words);
-                effects.extend(self.read_files());
+                self.inbox.waiting.push(&request.speaker, request.delivery, words);
+                effects.extend(self.inbox.read_files());
                 continue;
             }
             let request = CommandRequest { is_due: true, ..request };
-            let outcome = commands::dispatch(&self.context(false), &request.line);
-            if begins_turn(&outcome) && !self.submitted.is_empty() {
-                self.deferred.push_front(request);
+            let outcome = commands::dispatch(&self.context.for_command(false), &request.line);
+            if begins_turn(&outcome) && !self.inbox.submitted.is_empty() {
+                self.inbox.deferred.push_front(request);
                 break;
             }
             let delivery = request.delivery.clone();
@@ -166,111 +130,74 @@ impl ChatConversation {
         effects
     }
 
-    /// The line of the registry for a command as the service sent it.
-    pub(super) fn typed_line(&self, sent: &SentCommand) -> String {
-        self.with_names(|names| names.typed_line(sent))
-    }
-
-    /// Looks at what the names of this chat mean.
-    pub(super) fn with_names<T>(&self, look: impl FnOnce(&menu::MenuNames<'_>) -> T) -> T {
-        let rows = commands::rows(&self.extensions, self.options.lang);
-        let (open, first) = (&self.options.open, &self.options.menu_first);
-        let options = menu::MenuOptions { open, first };
-        let (platform, shown) = (self.options.platform, &self.menu_rows);
-        look(&menu::MenuNames { platform, rows: &rows, shown, options })
-    }
-
     /// Runs a line if its speaker may use the command.
-    fn run_line(&mut self, request: CommandRequest) -> Vec<ChatEffect> {
-        self.answering(Some(request.delivery.clone()), |chat| chat.run_permitted(request))
-    }
-
     fn run_permitted(&mut self, request: CommandRequest) -> Vec<ChatEffect> {
-        let CommandRequest { speaker, line, .. } = &request;
-        let rows = commands::rows(&self.extensions, self.options.lang);
-        // Whatever the name is that leads to it.
-        let row = commands::canonical_name(&self.extensions, name_of(line));
-        let row = row.and_then(|name| rows.iter().find(|row| row.name == name));
-        let role = if speaker.is_admin { AccessRole::Admin } else { AccessRole::User };
-        // The list means what is called exactly so.
-        let called = CalledRows::new(&rows);
-        let listed = self.options.user_commands.iter();
-        let listed = listed.map(|name| called.find(name).map_or(name, |row| &row.name));
-        let listed: Vec<&str> = listed.map(String::as_str).collect();
-        if let Some(row) = row.filter(|row| !may_use(role, &row.name, row.category, &listed)) {
-            log_refusal(speaker, &format!("/{}", row.name));
-            self.say(w::COMMAND_OF_ADMINS.with("name", row.name.as_str()));
+        let forbidden = self.context.forbidden(&request.speaker, name_of(&request.line));
+        if let Some(name) = forbidden {
+            request.speaker.log_refusal(&format!("/{name}"));
+            self.view.posts.say(w::COMMAND_OF_ADMINS.with("name", name));
             return vec![ChatEffect::Done(request.delivery)];
         }
         self.dispatch(&request)
     }
 
-    pub(super) fn context(&self, busy: bool) -> CommandContext<'_> {
-        CommandContext {
-            facts: &self.info,
-            models: &self.models,
-            themes: &[],
-            extensions: &self.extensions,
-            folders: &[],
-            surface: Surface::Gateway { open: &self.options.open },
-            busy,
-        }
-    }
-
     fn dispatch(&mut self, request: &CommandRequest) -> Vec<ChatEffect> {
-        let call = self.context(self.is_busy() && !request.is_due);
-        let outcome = match self.state {
-            ChatState::Asking(_) => commands::dispatch_over_question(&call, &request.line),
-            ChatState::Idle | ChatState::Working => commands::dispatch(&call, &request.line),
+        let context = self.context.for_command(self.is_busy() && !request.is_due);
+        let outcome = match self.view.question() {
+            Some(_) => commands::dispatch_over_question(&context, &request.line),
+            None => commands::dispatch(&context, &request.line),
         };
         let effects = self.apply_outcome(outcome, request);
-        let waits = self.submitted.iter().chain(&self.steers).map(|one| &one.delivery);
-        let mut waits = waits.chain(self.deferred.iter().map(|one| &one.delivery));
-        if waits.any(|kept| *kept == request.delivery) {
+        if self.inbox.holds(&request.delivery) {
             return effects;
         }
         // It is never run twice, so it ends before it is run.
         std::iter::once(ChatEffect::Done(request.delivery.clone())).chain(effects).collect()
     }
 
+    /// Whether the speaker may set what an operation sets; if not, says so.
+    fn may_send(&mut self, speaker: &Speaker, op: &Op) -> bool {
+        let may = self.context.set_mode(speaker, op);
+        if !may {
+            self.view.posts.say(w::MODE_OF_ADMINS);
+        }
+        may
+    }
+
     /// Sends an operation of a command. One that becomes a message waits like every message.
     fn send_op(&mut self, op: Op, request: &CommandRequest) -> Vec<ChatEffect> {
-        let (by, delivery) = (&request.speaker.id, &request.delivery);
         if !self.may_send(&request.speaker, &op) {
             return Vec::new();
         }
-        let id = self.submit_ids.next_id();
-        let message = match &op {
-            Op::Turn(TurnOp::Submit { text }) => Some(text.clone()),
-            Op::Turn(TurnOp::Steer { text }) if !self.has_turn() => Some(text.clone()),
+        let id = self.inbox.next_id();
+        let by = &request.speaker.id;
+        let message = |text: String| {
+            let delivery = request.delivery.clone();
+            Submitted { id, delivery, text, by: by.clone() }
+        };
+        let is_taken = match &op {
+            Op::Turn(TurnOp::Submit { text }) => self.accept(message(text.clone())),
+            Op::Turn(TurnOp::Steer { text }) if !self.has_turn() => {
+                self.accept(message(text.clone()))
+            }
             Op::Turn(TurnOp::Steer { text }) => {
-                let (delivery, text, by) = (delivery.clone(), text.clone(), by.clone());
-                self.steers.push_back(Submitted { id, delivery, text, by });
-                None
+                self.inbox.steers.push_back(message(text.clone()));
+                true
             }
             Op::Turn(TurnOp::Invoke { name, args, .. }) => {
-                Some(format!("/{name} {args}").trim_end().to_owned())
+                self.accept(message(format!("/{name} {args}").trim_end().to_owned()))
             }
             Op::Turn(TurnOp::Stop) if self.fetching == FetchState::Fetching && !self.has_turn() => {
-                self.say(common::STOPPED);
+                self.view.posts.say(common::STOPPED);
                 return vec![ChatEffect::StopFetch];
             }
-            op => {
-                if op.begins_turn_without_message() {
-                    self.starters.push((id, by.clone()));
-                }
-                None
+            op if op.begins_turn_without_message() => {
+                self.inbox.starters.push((id, by.clone()));
+                true
             }
+            _ => return vec![ChatEffect::Send(Submission { id: Some(id), op })],
         };
-        let begins = message.is_some()
-            || op.begins_turn_without_message()
-            || matches!(op, Op::Turn(TurnOp::Steer { .. }));
-        if message.is_none_or(|text| self.accept(id, by, delivery, text)) {
-            let asks = begins.then(|| self.ask_again_for(request.speaker.is_admin)).flatten();
-            asks.into_iter().chain([ChatEffect::Send(Submission { id: Some(id), op })]).collect()
-        } else {
-            Vec::new()
-        }
+        if is_taken { self.submit(id, op, request.speaker.is_admin) } else { Vec::new() }
     }
 
     fn apply_outcome(
@@ -281,11 +208,11 @@ impl ChatConversation {
         match outcome {
             CommandOutcome::Send(op) => self.send_op(op, request),
             CommandOutcome::Say(notice) => {
-                self.post_notice(&notice);
+                self.view.posts.notice(&notice);
                 Vec::new()
             }
             CommandOutcome::Page { title, rows } => {
-                self.post_page(&title, &rows);
+                self.view.posts.page(&title, &rows);
                 Vec::new()
             }
             CommandOutcome::Many(all) => {
@@ -305,17 +232,12 @@ impl ChatConversation {
     fn perform(&mut self, action: UiAction, request: &CommandRequest) -> Vec<ChatEffect> {
         match action {
             UiAction::Help(topic) => {
-                let named = |topic: String| {
-                    self.with_names(|names| names.row_name(&topic)).unwrap_or(topic)
-                };
-                let topic = topic.map(named);
-                let surface = Surface::Gateway { open: &self.options.open };
-                let page = commands::help_page(topic.as_deref(), surface, &self.extensions);
+                let page = self.context.help_page(topic);
                 self.apply_outcome(page, request)
             }
             UiAction::Lang(lang) => {
                 self.set_lang(lang);
-                self.say(w::LANG_SET);
+                self.view.posts.say(w::LANG_SET);
                 vec![ChatEffect::Send(Op::Setting(SettingOp::SetLang { lang }).into())]
             }
             UiAction::Models => {
@@ -325,24 +247,22 @@ impl ChatConversation {
                 )]
             }
             UiAction::Efforts => {
-                let page = commands::efforts_page(&self.info);
+                let page = commands::efforts_page(&self.context.info);
                 self.apply_outcome(page, request)
             }
             UiAction::Bots => {
-                let page = commands::bots_page(
-                    &self.extensions,
-                    self.info.bot.as_deref(),
-                    Surface::Gateway { open: &self.options.open },
-                );
+                let ChatContext { extensions, info, .. } = &self.context;
+                let surface = self.context.surface();
+                let page = commands::bots_page(extensions, info.bot.as_deref(), surface);
                 self.apply_outcome(page, request)
             }
             UiAction::Later(line) => {
-                self.deferred.push_back(CommandRequest { line, ..request.clone() });
+                self.inbox.deferred.push_back(CommandRequest { line, ..request.clone() });
                 Vec::new()
             }
             UiAction::Chat(action) => self.perform_in_chat(action, request),
             _ => {
-                self.say(w::NEEDS_TERMINAL);
+                self.view.posts.say(w::NEEDS_TERMINAL);
                 Vec::new()
             }
         }
@@ -352,26 +272,30 @@ impl ChatConversation {
         let speaker = &request.speaker;
         if matches!(action, ChatAction::Approve(_) | ChatAction::Reject(_)) {
             // What follows a decision answers the turn that asked for it.
-            self.open_commands.close(&request.delivery);
+            self.view.posts.open_commands.close(&request.delivery);
         }
         match action {
-            ChatAction::Approve(span) => self.approve(
-                speaker,
-                match span {
+            ChatAction::Approve(span) => {
+                let choice = match span {
                     ApprovalSpan::Once => "once",
                     ApprovalSpan::Session => "session",
                     ApprovalSpan::Project => "project",
-                },
-            ),
-            ChatAction::Reject(reason) => self.reject(speaker, reason),
+                };
+                let answer = |question: &ChatQuestion| question.approve(choice, speaker.is_admin);
+                self.view.decide(speaker, answer).into_iter().collect()
+            }
+            ChatAction::Reject(reason) => {
+                let answer = |question: &ChatQuestion| ChatAnswer::Decided(question.reject(reason));
+                self.view.decide(speaker, answer).into_iter().collect()
+            }
             ChatAction::WhoAmI => {
                 let role = if speaker.is_admin { AccessRole::Admin } else { AccessRole::User };
                 let say = w::WHO_YOU_ARE.with("id", display_name(&speaker.id.0));
-                self.say(say.with("role", role.localized()));
+                self.view.posts.say(say.with("role", role.localized()));
                 Vec::new()
             }
             ChatAction::SetHome(None) => {
-                self.say(w::HOME_IS.with("folder", self.info.cwd.as_str()));
+                self.view.posts.say(w::HOME_IS.with("folder", self.context.info.cwd.as_str()));
                 Vec::new()
             }
             ChatAction::SendFile(path) => {
@@ -385,7 +309,9 @@ impl ChatConversation {
                     ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
                     _ => None,
                 });
-                self.file_requests.extend(sent.map(|id| (id, name)));
+                if let Some(id) = sent {
+                    self.inbox.request_file(id, name);
+                }
                 effects
             }
             ChatAction::SetHome(Some(folder)) => {

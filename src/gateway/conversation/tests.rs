@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use std::time::SystemTime;
 
+use super::reply_view::ChatState;
 use super::*;
+use crate::ledger::BegunTurn;
 use crate::menu::SentCommand;
-use crate::platform::{ChatAddress, PlatformError};
+use crate::platform::{ChatAddress, PlatformError, PlatformLimits};
 use crate::timeline::{CallKind, NextCall, PostResult};
 use avocet_core::protocol::{
-    ApprovalMode, Ask, AskId, Category, CommandArgument, CommandTraits, Decision, Event, Extension,
-    ExtensionKind, ExtensionOp, ExtensionState, ModelMessage, ModelOp, Notice, Page, Question,
-    Requires, Risk, Step, StepAction, StepQuestion, Submission, SubmitId, Tier, TurnOp,
-    TurnOutcome, Usage, WhileBusy,
+    ApprovalMode, Ask, AskId, Category, ChatPlatform, CommandArgument, CommandTraits, Decision,
+    Event, Extension, ExtensionKind, ExtensionOp, ExtensionState, ModelMessage, ModelOp, Notice,
+    Page, Question, QuestionOp, Requires, Risk, Step, StepAction, StepQuestion, Submission,
+    SubmitId, Tier, TurnOp, TurnOrigin, TurnOutcome, Usage, WhileBusy,
 };
 use avocet_present::commands::PageRow;
 
@@ -35,7 +37,7 @@ fn conversation(user_commands: &[&str]) -> ChatConversation {
 
 /// A chat that begins after the program ended in the middle of a turn.
 fn recovering(begun: BegunMessage) -> ChatConversation {
-    let options = conversation(&[]).options;
+    let options = conversation(&[]).context.options;
     let recovery = ChatRecovery { begun: vec![begun], question: None };
     ChatConversation::new(options, SessionInfo::default(), recovery)
 }
@@ -82,8 +84,9 @@ fn started(text: &str, submit: Option<SubmitId>) -> Event {
 
 /// The turn of the oldest message with this text begins, else that of the oldest command.
 fn begin(chat: &mut ChatConversation, text: &str) -> Vec<ChatEffect> {
-    let message = chat.steers.iter().chain(&chat.submitted).find(|one| one.text == text);
-    let command = chat.starters.first().map(|(id, _)| *id);
+    let message =
+        chat.inbox.steers.iter().chain(&chat.inbox.submitted).find(|one| one.text == text);
+    let command = chat.inbox.starters.first().map(|(id, _)| *id);
     let submit = message.map(|one| one.id).or(command);
     chat.on_event(started(text, submit))
 }
@@ -135,14 +138,14 @@ fn show(
     mut answer: impl FnMut(&CallKind) -> Option<PlatformError>,
 ) -> Vec<CallKind> {
     let (now, mut shown) = (std::time::Instant::now(), Vec::new());
-    while let NextCall::Call(call) = chat.next_call(now) {
-        chat.timeline.begin(call.key);
+    while let NextCall::Call(call) = chat.view.next_call(now) {
+        chat.view.posts.timeline.begin(call.key);
         let (key, kind) = (call.key, call.kind.clone());
         let is_new = !matches!(kind, CallKind::Edit(..));
         let result = answer(&kind).map_or(Ok(is_new.then(|| "9".into())), Err);
         shown.push(kind);
-        if let PostResult::Dropped(_) = chat.timeline.finish(*call, result, now) {
-            chat.on_dropped(key);
+        if let PostResult::Dropped(_) = chat.view.posts.timeline.finish(*call, result, now) {
+            chat.view.on_dropped(key);
         }
     }
     shown
@@ -162,7 +165,7 @@ fn texts_of(chat: &mut ChatConversation) -> String {
 }
 
 fn button(chat: &ChatConversation, choice: &str) -> String {
-    let ChatState::Asking(open) = &chat.state else { panic!("no question is open") };
+    let ChatState::Asking(open) = &chat.view.state else { panic!("no question is open") };
     format!("q.{}.{choice}", open.question.nonce())
 }
 
@@ -230,9 +233,9 @@ fn a_bystander_does_not_take_over_the_question_of_a_turn_by_a_command() {
     chat.on_event(asked("hi"));
     show(&mut chat, |_| None);
     let once = button(&chat, "once");
-    let effects = chat.on_press(&user("bob"), "p1".into(), &once, "1".to_owned());
+    let effects = chat.view.on_press(&user("bob"), "p1".into(), &once, "1".to_owned());
     assert!(ops(&effects).is_empty(), "{effects:?}");
-    let effects = chat.on_press(&user("ann"), "p2".into(), &once, "2".to_owned());
+    let effects = chat.view.on_press(&user("ann"), "p2".into(), &once, "2".to_owned());
     let decided = Op::Question(QuestionOp::Decide { ask: AskId(1), decision: Decision::Approve });
     assert_eq!(ops(&effects), [&decided]);
 }
@@ -248,9 +251,9 @@ fn the_turn_of_a_command_is_its_senders_also_if_another_sent_one_meanwhile() {
         chat.on_event(asked("hi"));
         show(&mut chat, |_| None);
         let once = button(&chat, "once");
-        let effects = chat.on_press(&user(presser), "p".into(), &once, "1".to_owned());
+        let effects = chat.view.on_press(&user(presser), "p".into(), &once, "1".to_owned());
         chat.on_event(Event::QuestionClosed { ask: AskId(1) });
-        for submit in chat.starters.iter().map(|(id, _)| *id).collect::<Vec<_>>() {
+        for submit in chat.inbox.starters.iter().map(|(id, _)| *id).collect::<Vec<_>>() {
             chat.on_event(Event::Dropped { submit });
         }
         chat.on_event(ended());
@@ -275,7 +278,7 @@ fn words_of_queue_and_steer_are_done_once_they_reached_a_turn() {
         let effects = chat.on_command(&user("ann"), delivery.into(), sent("steer", words));
         assert_eq!(ops(&effects), [&Op::Turn(TurnOp::Steer { text: words.to_owned() })]);
     }
-    let submit = chat.steers.front().map(|one| one.id);
+    let submit = chat.inbox.steers.front().map(|one| one.id);
     let effects = chat.on_event(Event::Steered { text: "be brief".to_owned(), submit });
     assert_eq!(effects, [ChatEffect::Done("d3".into())]);
     chat.on_event(ended());
@@ -317,7 +320,7 @@ fn a_message_to_a_conversation_that_another_process_has_is_refused_once_and_not_
     }
     let said = texts_of(&mut chat);
     assert_eq!(said.matches("open in a terminal").count(), 1, "{said}");
-    assert!(chat.is_idle() && chat.is_read_only());
+    assert!(chat.is_idle() && chat.info().read_only);
 }
 
 #[test]
@@ -327,7 +330,7 @@ fn a_file_that_became_unusable_leaves_no_message_that_waits() {
     chat.on_command(&user("ann"), "d1".into(), sent("foo", ""));
     chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
     chat.on_event(Event::Notice(Notice::error(w::NEEDS_TERMINAL)));
-    let submit = chat.submitted.front().expect("a message that waits").id;
+    let submit = chat.inbox.submitted.front().expect("a message that waits").id;
     let effects = chat.on_event(Event::Dropped { submit });
     assert_eq!(effects, [ChatEffect::Done("d1".into())]);
     assert!(chat.is_idle());
@@ -349,10 +352,10 @@ fn free_words_in_a_group_answer_only_as_the_one_who_was_asked() {
     chat.on_event(Event::Asked(Box::new(Ask { id: AskId(1), question })));
     show(&mut chat, |_| None);
     for (speaker, words) in [("bob", "red"), ("bob", "green"), ("admin", "lunch?")] {
-        let effects = chat.on_overheard(&user(speaker), "o".into(), words);
+        let effects = chat.view.on_overheard(&user(speaker), "o".into(), words);
         assert_eq!(effects, [ChatEffect::Done("o".into())], "{speaker}: {words}");
     }
-    let effects = chat.on_overheard(&user("admin"), "o".into(), "Blue");
+    let effects = chat.view.on_overheard(&user("admin"), "o".into(), "Blue");
     let blue = Decision::Choose { index: 1 };
     assert_eq!(
         ops(&effects),
@@ -360,7 +363,7 @@ fn free_words_in_a_group_answer_only_as_the_one_who_was_asked() {
     );
     // Nothing else that is overheard reaches the session.
     chat.on_event(Event::QuestionClosed { ask: AskId(1) });
-    let effects = chat.on_overheard(&user("ann"), "o".into(), "thanks");
+    let effects = chat.view.on_overheard(&user("ann"), "o".into(), "thanks");
     assert_eq!(effects, [ChatEffect::Done("o".into())]);
 }
 
@@ -392,12 +395,12 @@ fn a_question_that_could_not_be_shown_whole_can_only_be_refused() {
     assert!(question.text.text.contains("cannot be approved here"), "{question:?}");
     assert!(question.buttons.iter().all(|button| !button.data.ends_with(".once")));
     let once = button(&chat, "once");
-    let effects = chat.on_press(&user("admin"), "p".into(), &once, "1".to_owned());
+    let effects = chat.view.on_press(&user("admin"), "p".into(), &once, "1".to_owned());
     assert!(ops(&effects).is_empty(), "{effects:?}");
     let effects = chat.on_command(&user("admin"), "d".into(), sent("approve", ""));
     assert!(ops(&effects).is_empty(), "{effects:?}");
     let no = button(&chat, "no");
-    let effects = chat.on_press(&user("admin"), "p".into(), &no, "1".to_owned());
+    let effects = chat.view.on_press(&user("admin"), "p".into(), &no, "1".to_owned());
     assert_eq!(ops(&effects).len(), 1);
 }
 
@@ -412,7 +415,7 @@ fn a_stop_while_files_are_fetched_stops_that_and_not_the_next_turn() {
 #[test]
 fn sentences_name_the_terminal_where_their_command_works_only_there() {
     let mut chat = conversation(&[]);
-    chat.post_notice(&Notice::warning(avocet_core::i18n::session::WOULD_LOSE_HINT));
+    chat.view.posts.notice(&Notice::warning(avocet_core::i18n::session::WOULD_LOSE_HINT));
     let said = texts_of(&mut chat);
     assert!(said.contains("in the terminal"), "{said}");
 }
@@ -471,7 +474,7 @@ fn a_reply_that_is_in_the_session_is_sent_again_whole_after_a_restart() {
     let shown = texts_of(&mut chat);
     assert!(shown.contains("After a restart") && shown.contains("It is done"), "{shown}");
     assert!(!shown.contains("I look first") && !shown.contains("restarted while"), "{shown}");
-    assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
+    assert_eq!(chat.view.posts.take_finished(), [ChatEffect::Done("d1".into())]);
 }
 
 #[test]
@@ -488,7 +491,7 @@ fn what_a_restart_interrupted_is_said_after_what_was_done() {
     for chat in [&mut chat, &mut other] {
         let shown = texts_of(chat);
         assert!(shown.contains("restarted while") && !shown.contains("After a"), "{shown}");
-        assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
+        assert_eq!(chat.view.posts.take_finished(), [ChatEffect::Done("d1".into())]);
     }
 }
 
@@ -498,7 +501,7 @@ fn a_message_whose_turn_an_older_version_noted_is_not_sent_again() {
     let mut chat = recovering(BegunMessage { turn: turn(None), ..begun() });
     let effects = chat.on_event(history(&["The answer."], TurnOutcome::Done));
     assert!(ops(&effects).is_empty(), "{effects:?}");
-    assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
+    assert_eq!(chat.view.posts.take_finished(), [ChatEffect::Done("d1".into())]);
     // One whose turn is not in the session is.
     let mut chat = recovering(BegunMessage { turn: turn(Some(SubmitId(8))), ..begun() });
     let effects = chat.on_event(history(&["The answer."], TurnOutcome::Done));
@@ -534,22 +537,24 @@ fn a_sticker_is_answered_with_what_can_be_read_and_is_no_answer_to_a_question() 
 #[test]
 fn a_reply_that_grows_is_split_only_when_its_messages_may_be_changed() {
     let mut chat = conversation(&[]);
-    let mut options = chat.options.clone();
+    let mut options = chat.context.options.clone();
     options.limits.edit_pace = Duration::from_secs(1);
-    chat.timeline = Timeline::new(options.limits, Lang::En);
+    chat.view.posts.timeline = Timeline::new(options.limits, Lang::En);
     chat.on_text(&user("ann"), "d1".into(), "tell me", Vec::new());
     begin(&mut chat, "tell me");
     let (now, delta) =
         (std::time::Instant::now(), || Event::Delta { text: "eighteen letters. ".into() });
     chat.on_event(delta());
-    let NextCall::Call(call) = chat.next_call(now) else { panic!("the first words are shown") };
-    chat.timeline.finish(*call, Ok(Some("9".into())), now);
+    let NextCall::Call(call) = chat.view.next_call(now) else {
+        panic!("the first words are shown")
+    };
+    chat.view.posts.timeline.finish(*call, Ok(Some("9".into())), now);
     for _ in 0..10_000 {
         chat.on_event(delta());
-        assert_eq!(chat.next_call(now), NextCall::Wait(now + Duration::from_secs(1)));
-        assert!(chat.reply.as_ref().unwrap().is_behind(), "it was not split");
+        assert_eq!(chat.view.next_call(now), NextCall::Wait(now + Duration::from_secs(1)));
+        assert!(chat.view.reply.as_ref().unwrap().is_behind(), "it was not split");
     }
-    let NextCall::Call(call) = chat.next_call(now + Duration::from_secs(1)) else { panic!() };
+    let NextCall::Call(call) = chat.view.next_call(now + Duration::from_secs(1)) else { panic!() };
     assert!(matches!(call.kind, CallKind::Send(_) | CallKind::Edit(..)));
-    assert!(!chat.reply.as_ref().unwrap().is_behind());
+    assert!(!chat.view.reply.as_ref().unwrap().is_behind());
 }

@@ -48,33 +48,32 @@ const FREQUENT: &[&str] = &[
 
 /// The candidates for `line`, which begins with `/`: names while the name is typed, values after
 /// it. The best come first; those of equal rank in the order of the table.
-pub fn complete(call: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
+pub fn complete(cx: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
     let line = line.trim_start();
     let typed = line.strip_prefix('/').unwrap_or(line);
     match typed.split_once(char::is_whitespace) {
-        None => names(call, &typed.to_lowercase()),
+        None => names(cx, &typed.to_lowercase()),
         Some((name, args)) => match find_in(COMMANDS, name) {
-            Some(command) if command.reach.covers(call.surface) => {
-                values(call, command, name, args.trim_start())
+            Some(command) if command.reach.covers(cx.surface) => {
+                values(cx, command, name, args.trim_start())
             }
             Some(_) => Vec::new(),
-            None => prompt_arguments(call, name, args),
+            None => prompt_arguments(cx, name, args),
         },
     }
 }
 
-fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
+fn names(cx: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
     // What a running turn refuses is offered only to users who name it; an answer gives the reason.
-    let is_offered =
-        |busy: WhileBusy| !(call.busy && typed.is_empty() && busy == WhileBusy::Refuse);
+    let is_offered = |busy: WhileBusy| !(cx.busy && typed.is_empty() && busy == WhileBusy::Refuse);
     let reachable = COMMANDS
         .iter()
-        .filter(|command| command.reach.covers(call.surface) && is_offered(command.busy));
+        .filter(|command| command.reach.covers(cx.surface) && is_offered(command.busy));
     let built_in = reachable.filter_map(|command| {
         let about = (command.hint(), command.about.into());
         name_candidate(command.name, command.aliases.iter().copied(), about, typed)
     });
-    let own = custom::typeable(call.extensions, call.surface)
+    let own = custom::typeable(cx.extensions, cx.surface)
         .filter(|entry| is_offered(entry.traits.busy))
         .filter_map(|entry| {
             let aliases = entry.traits.aliases.iter().map(String::as_str);
@@ -110,8 +109,8 @@ fn name_candidate<'a>(
 }
 
 /// Completes the names of the arguments of an MCP server's prompt: `focus=`.
-fn prompt_arguments(call: &CommandContext<'_>, name: &str, typed: &str) -> Vec<Candidate> {
-    let entry = call.extensions.find(name).filter(|entry| entry.kind == ExtensionKind::Prompt);
+fn prompt_arguments(cx: &CommandContext<'_>, name: &str, typed: &str) -> Vec<Candidate> {
+    let entry = cx.extensions.find(name).filter(|entry| entry.kind == ExtensionKind::Prompt);
     let Some(entry) = entry else { return Vec::new() };
     let (before, partial) = match typed.rfind(char::is_whitespace) {
         Some(at) => typed.split_at(at + 1),
@@ -138,13 +137,8 @@ fn prompt_arguments(call: &CommandContext<'_>, name: &str, typed: &str) -> Vec<C
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one,
 /// and after a name the values it accepts.
-fn script_inputs(
-    call: &CommandContext<'_>,
-    name: &str,
-    script: &str,
-    typed: &str,
-) -> Vec<Candidate> {
-    let known = call.extensions.script_details.iter().find(|known| known.name == script);
+fn script_inputs(cx: &CommandContext<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
+    let known = cx.extensions.script_details.iter().find(|known| known.name == script);
     let Some(details) = known else { return Vec::new() };
     let (before, partial) = match typed.rfind(['{', ',']) {
         Some(at) => typed.split_at(at + 1),
@@ -207,7 +201,7 @@ fn about_input(input: &ScriptInput) -> LocalizedText {
 }
 
 fn values(
-    call: &CommandContext<'_>,
+    cx: &CommandContext<'_>,
     command: &SlashCommand,
     name: &str,
     typed: &str,
@@ -216,14 +210,14 @@ fn values(
     if first == OptionValues::From(ValueSource::Scripts)
         && let Some((script, rest)) = typed.split_once(char::is_whitespace)
     {
-        return script_inputs(call, name, script, rest.trim_start());
+        return script_inputs(cx, name, script, rest.trim_start());
     }
     let mut values: Vec<String> = match first {
         OptionValues::Text | OptionValues::Named(_) => return Vec::new(),
         OptionValues::OneOf(choices) => choices.iter().map(|choice| (*choice).to_owned()).collect(),
-        OptionValues::From(source) => current_values(call, source),
+        OptionValues::From(source) => current_values(cx, source),
     };
-    if command.name == "mode" && call.facts.provider == Provider::Guide {
+    if command.name == "mode" && cx.facts.provider == Provider::Guide {
         // It is one model, not a profile of two.
         values.retain(|value| ApprovalMode::parse(value).is_some());
     }
@@ -242,7 +236,7 @@ fn values(
     found
         .into_iter()
         .map(|(rank, value)| Candidate {
-            about: about(call, command, &value),
+            about: about(cx, command, &value),
             text: format!("/{name} {value}"),
             hint: String::new(),
             alias: None,
@@ -283,26 +277,26 @@ fn last_component(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn about(call: &CommandContext<'_>, command: &SlashCommand, value: &str) -> Option<PhraseValue> {
-    if is_current(call, command, value) {
+fn about(cx: &CommandContext<'_>, command: &SlashCommand, value: &str) -> Option<PhraseValue> {
+    if is_current(cx, command, value) {
         return Some(common::IN_USE.into());
     }
     if completes_from(command, ValueSource::Scripts) {
-        let known = call.extensions.script_details.iter().find(|known| known.name == value);
+        let known = cx.extensions.script_details.iter().find(|known| known.name == value);
         let title = known.map(|known| known.title.as_str()).filter(|title| !title.is_empty());
         return title.map(PhraseValue::from);
     }
     let is_of_bots = completes_from(command, ValueSource::Bots);
-    let bot = call.extensions.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
+    let bot = cx.extensions.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
     Some(bot.1.as_str().into())
 }
 
 /// The values known at this moment.
-fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
+fn current_values(cx: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
     match source {
-        ValueSource::Models => call.models.to_vec(),
+        ValueSource::Models => cx.models.to_vec(),
         ValueSource::Efforts => {
-            configuration::effort_choices(call.facts).into_iter().map(str::to_owned).collect()
+            configuration::effort_choices(cx.facts).into_iter().map(str::to_owned).collect()
         }
         ValueSource::Providers => {
             let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
@@ -310,35 +304,34 @@ fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String>
             names.dedup();
             names
         }
-        ValueSource::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
+        ValueSource::Themes => cx.themes.iter().map(|theme| (*theme).to_owned()).collect(),
         ValueSource::Commands => {
-            let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
+            let reachable = COMMANDS.iter().filter(|command| command.reach.covers(cx.surface));
             let names = reachable.map(|command| command.name);
-            let kept =
-                custom::typeable(call.extensions, call.surface).map(|entry| entry.name.as_str());
+            let kept = custom::typeable(cx.extensions, cx.surface).map(|entry| entry.name.as_str());
             let topics = TOPICS.iter().map(|topic| topic.name);
             names.chain(kept).chain(topics).map(str::to_owned).collect()
         }
         ValueSource::Bots => {
-            let names = call.extensions.bots.iter().map(|(name, _)| name.as_str());
-            let none = call.facts.bot.as_ref().map(|_| custom::NO_BOT);
+            let names = cx.extensions.bots.iter().map(|(name, _)| name.as_str());
+            let none = cx.facts.bot.as_ref().map(|_| custom::NO_BOT);
             names.chain(none).map(str::to_owned).collect()
         }
-        ValueSource::Scripts => call.extensions.scripts.clone(),
-        ValueSource::Allowed => call.facts.allowed.clone(),
-        ValueSource::Denied => call.facts.denied.clone(),
-        ValueSource::Folders => call.folders.to_vec(),
+        ValueSource::Scripts => cx.extensions.scripts.clone(),
+        ValueSource::Allowed => cx.facts.allowed.clone(),
+        ValueSource::Denied => cx.facts.denied.clone(),
+        ValueSource::Folders => cx.folders.to_vec(),
     }
 }
 
 /// Whether it is the current value, as far as the session knows it.
-fn is_current(call: &CommandContext<'_>, command: &SlashCommand, value: &str) -> bool {
+fn is_current(cx: &CommandContext<'_>, command: &SlashCommand, value: &str) -> bool {
     match command.name {
-        "model" => call.facts.model == value,
-        "bot" => call.facts.bot.as_deref() == Some(value),
-        "effort" => configuration::effort_in_use(call.facts) == value,
-        "mode" => [call.facts.mode.name(), call.facts.approval.name()].contains(&value),
-        "lang" => call.facts.lang.code() == value,
+        "model" => cx.facts.model == value,
+        "bot" => cx.facts.bot.as_deref() == Some(value),
+        "effort" => configuration::effort_in_use(cx.facts) == value,
+        "mode" => [cx.facts.mode.name(), cx.facts.approval.name()].contains(&value),
+        "lang" => cx.facts.lang.code() == value,
         _ => false,
     }
 }

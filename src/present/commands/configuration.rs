@@ -7,17 +7,17 @@ use avocet_core::protocol::{
     RuleOp, SessionInfo, SettingOp, effort_names,
 };
 
-pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+pub(super) fn model(cx: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if name.is_empty() {
         return CommandOutcome::Do(UiAction::Models);
     }
     let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
-    let known = call.models.iter().find(same);
+    let known = cx.models.iter().find(same);
     let set = CommandOutcome::Send(Op::Model(ModelOp::SetModel {
         name: known.map_or(name, |known| known).to_owned(),
     }));
     // Without a server there is no list to check; the session reports what is missing.
-    if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
+    if known.is_some() || cx.models.is_empty() || cx.facts.base_url.is_empty() {
         return set;
     }
     // The list may be outdated: the server is asked anyway, and will report it itself.
@@ -34,10 +34,10 @@ pub(super) fn connect(_: &CommandContext<'_>, provider: &str) -> CommandOutcome 
 }
 
 /// Which steps ask changes at once; another model answers after the turn.
-pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+pub(super) fn mode(cx: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let name = name.to_lowercase();
     if name.is_empty() {
-        return modes_page(call.facts);
+        return modes_page(cx.facts);
     }
     if let Some(mode) = ApprovalMode::parse(&name) {
         return CommandOutcome::Many(vec![
@@ -51,7 +51,7 @@ pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
         let say = w::NO_CHOICE.with("name", "mode").with("choices", choices);
         return CommandOutcome::Say(Notice::error(say.with("found", super::shorten(&name))));
     };
-    if call.busy {
+    if cx.busy {
         return CommandOutcome::after_the_turn("mode", format!("/mode {name}"));
     }
     CommandOutcome::Send(Op::Setting(SettingOp::SetMode { mode }))
@@ -77,14 +77,14 @@ fn modes_page(facts: &SessionInfo) -> CommandOutcome {
 }
 
 /// The session takes over what is set, and shows the frontends what is in force.
-pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
+pub(super) fn config(cx: &CommandContext<'_>, words: &str) -> CommandOutcome {
     let (key, value) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let (key, value) = (key.trim(), value.trim());
     if key == "unset" && !value.is_empty() {
         let key = Some(format!("unset {value}"));
         return CommandOutcome::Send(Op::Setting(SettingOp::Configure { key, value: None }));
     }
-    if value.is_empty() && call.surface == Surface::Local {
+    if value.is_empty() && cx.surface == Surface::Local {
         return CommandOutcome::Do(UiAction::Settings(key.to_owned()));
     }
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -145,9 +145,9 @@ pub(super) fn lang(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
     ])
 }
 
-pub(super) fn theme(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+pub(super) fn theme(cx: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let name = name.to_lowercase();
-    if call.themes.is_empty() {
+    if cx.themes.is_empty() {
         // There are no colours here: it is set for the screen.
         let value = Some(name).filter(|name| !name.is_empty());
         return CommandOutcome::Send(Op::Setting(SettingOp::Configure {
@@ -157,12 +157,12 @@ pub(super) fn theme(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     }
     match name.as_str() {
         "" => CommandOutcome::Do(UiAction::Theme(None)),
-        known if call.themes.iter().any(|theme| theme == known) => {
+        known if cx.themes.iter().any(|theme| theme == known) => {
             CommandOutcome::Do(UiAction::Theme(Some(name)))
         }
         _ => {
-            let themes = call.themes.join(", ");
-            let known = call.themes.iter().map(String::as_str);
+            let themes = cx.themes.join(", ");
+            let known = cx.themes.iter().map(String::as_str);
             refusal("", w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
         }
     }
@@ -189,19 +189,19 @@ fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> UiAction) 
     }))
 }
 
-pub(super) fn allow(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
-    rule_op(call, rule, |rule| Op::Rules(RuleOp::Allow { rule }))
+pub(super) fn allow(cx: &CommandContext<'_>, rule: &str) -> CommandOutcome {
+    rule_op(cx, rule, |rule| Op::Rules(RuleOp::Allow { rule }))
 }
 
 /// `/deny RULE` in the terminal is the same.
-pub(super) fn forbid(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
-    rule_op(call, rule, |rule| Op::Rules(RuleOp::Deny { rule }))
+pub(super) fn forbid(cx: &CommandContext<'_>, rule: &str) -> CommandOutcome {
+    rule_op(cx, rule, |rule| Op::Rules(RuleOp::Deny { rule }))
 }
 
 /// Without a path, shows the folders of the session.
-pub(super) fn add_dir(call: &CommandContext<'_>, path: &str) -> CommandOutcome {
+pub(super) fn add_dir(cx: &CommandContext<'_>, path: &str) -> CommandOutcome {
     if path.is_empty() {
-        let rows = super::info::folders(call);
+        let rows = super::info::folders(cx);
         return CommandOutcome::Page { title: w::ADD_DIR_TITLE.into(), rows };
     }
     CommandOutcome::Send(Op::Rules(RuleOp::AddFolder { path: path.to_owned() }))
@@ -222,9 +222,9 @@ pub(super) fn trust(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
 
 /// Without a rule, shows the existing ones. A rule names a program: `*` alone would match
 /// everything.
-fn rule_op(call: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> CommandOutcome {
+fn rule_op(cx: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> CommandOutcome {
     if rule.is_empty() {
-        return super::info::rules_page(call);
+        return super::info::rules_page(cx);
     }
     let program = rule.split_whitespace().next().unwrap_or("");
     if program.contains('*') {

@@ -14,26 +14,26 @@ const MOST: usize = 200;
 /// The command or skill of a name that is not in the table. An unknown name is answered with
 /// similar names, and is never a message to the model.
 pub(super) fn find<'c>(
-    call: &CommandContext<'c>,
+    cx: &CommandContext<'c>,
     name: &str,
     built_in: &[&str],
 ) -> Result<&'c Extension, Box<CommandOutcome>> {
-    if let Some(entry) = call.extensions.find(name) {
+    if let Some(entry) = cx.extensions.find(name) {
         return Ok(entry);
     }
     if let Some(Extension { state: ExtensionState::Broken(why), .. }) =
-        call.extensions.find_broken(name)
+        cx.extensions.find_broken(name)
     {
         // A sentence about a file names its path.
-        let say = match call.surface {
+        let say = match cx.surface {
             Surface::Local | Surface::Plain => why.clone(),
             Surface::Gateway { .. } => w::UNUSABLE_HERE.with("name", shorten(name)),
         };
         return Err(Box::new(CommandOutcome::Say(Notice::error(say))));
     }
-    let kept = typeable(call.extensions, call.surface).map(|entry| entry.name.as_str());
+    let kept = typeable(cx.extensions, cx.surface).map(|entry| entry.name.as_str());
     let known = built_in.iter().copied().chain(kept);
-    Err(Box::new(match &call.extensions.waiting {
+    Err(Box::new(match &cx.extensions.waiting {
         Some(waiting) => {
             let unknown = w::UNKNOWN.with("name", shorten(name));
             CommandOutcome::Say(Notice::error(unknown).with_hint(waiting.clone()))
@@ -136,16 +136,16 @@ pub(super) fn help(kept: &Extensions, surface: Surface<'_>, name: &str) -> Optio
     Some(CommandOutcome::Page { title: title.with("name", entry.name.as_str()), rows })
 }
 
-pub(super) fn commands(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    let mut rows = list(call, ExtensionKind::Command, w::NO_OWN_COMMANDS.into());
-    rows.extend(call.extensions.waiting.clone().map(PageRow::line));
+pub(super) fn commands(cx: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let mut rows = list(cx, ExtensionKind::Command, w::NO_OWN_COMMANDS.into());
+    rows.extend(cx.extensions.waiting.clone().map(PageRow::line));
     CommandOutcome::Page { title: w::OWN_COMMANDS.into(), rows }
 }
 
-pub(super) fn skills(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    let mut rows = list(call, ExtensionKind::Skill, w::NO_SKILLS.into());
-    rows.extend(omitted_skill_rows(&call.extensions.untold));
-    rows.extend(call.extensions.waiting.clone().map(PageRow::line));
+pub(super) fn skills(cx: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let mut rows = list(cx, ExtensionKind::Skill, w::NO_SKILLS.into());
+    rows.extend(omitted_skill_rows(&cx.extensions.untold));
+    rows.extend(cx.extensions.waiting.clone().map(PageRow::line));
     CommandOutcome::Page { title: w::SKILLS.into(), rows }
 }
 
@@ -166,14 +166,14 @@ pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
 }
 
 /// Grouped by owner; unusable entries with the reason.
-fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
+fn list(cx: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
-    let is_local = call.surface.is_local();
+    let is_local = cx.surface.is_local();
     let shown = |entry: &&Extension| {
-        is_local || entry.can_be_typed() && entry.traits.reach.covers(call.surface)
+        is_local || entry.can_be_typed() && entry.traits.reach.covers(cx.surface)
     };
-    let entries: Vec<&Extension> = call.extensions.of_kind(kind).filter(shown).collect();
+    let entries: Vec<&Extension> = cx.extensions.of_kind(kind).filter(shown).collect();
     for entry in entries.iter().take(MOST) {
         if heading != Some(&entry.from) {
             heading = Some(&entry.from);
@@ -196,8 +196,8 @@ fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Ve
 
 /// `/bot`: without a name, lists the bots; `none` continues without one. The session, which reads
 /// the files, checks whether a bot exists.
-pub(super) fn bot(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
-    let known = call.extensions.bots.iter().any(|(bot, _)| bot == name);
+pub(super) fn bot(cx: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let known = cx.extensions.bots.iter().any(|(bot, _)| bot == name);
     match name {
         "" => CommandOutcome::Do(UiAction::Bots),
         NO_BOT if !known => CommandOutcome::Send(Op::Model(ModelOp::SetBot { name: None })),

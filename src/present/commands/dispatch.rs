@@ -26,18 +26,18 @@ pub fn canonical_name<'n>(own: &'n Extensions, name: &str) -> Option<&'n str> {
 
 /// Dispatches a line that begins with `/` while a question is open. A command that does not work
 /// then says so.
-pub fn dispatch_over_question(call: &CommandContext<'_>, line: &str) -> CommandOutcome {
+pub fn dispatch_over_question(cx: &CommandContext<'_>, line: &str) -> CommandOutcome {
     let (name, _) = split(line);
     let row = find_in(COMMANDS, name);
     let works = row.is_some_and(|row| OVER_A_QUESTION.contains(&row.name));
-    let follows = call.busy && row.is_some_and(|row| row.busy == WhileBusy::Wait);
-    let is_unknown = canonical_name(call.extensions, name).is_none();
+    let follows = cx.busy && row.is_some_and(|row| row.busy == WhileBusy::Wait);
+    let is_unknown = canonical_name(cx.extensions, name).is_none();
     if works || follows || is_unknown {
-        dispatch(call, line)
+        dispatch(cx, line)
     } else {
         let name = row.map_or(name, |row| row.name);
         let notice = Notice::warning(w::QUESTION_FIRST.with("name", shorten(name)));
-        CommandOutcome::Say(notice.with_hint(match call.surface {
+        CommandOutcome::Say(notice.with_hint(match cx.surface {
             Surface::Gateway { .. } => w::QUESTION_FIRST_IN_CHAT,
             Surface::Local | Surface::Plain => w::QUESTION_FIRST_HINT,
         }))
@@ -45,8 +45,8 @@ pub fn dispatch_over_question(call: &CommandContext<'_>, line: &str) -> CommandO
 }
 
 /// Dispatches a line that begins with `/`.
-pub fn dispatch(call: &CommandContext<'_>, line: &str) -> CommandOutcome {
-    dispatch_in(COMMANDS, call, line)
+pub fn dispatch(cx: &CommandContext<'_>, line: &str) -> CommandOutcome {
+    dispatch_in(COMMANDS, cx, line)
 }
 
 pub(super) fn find_in<'t>(table: &'t [SlashCommand], name: &str) -> Option<&'t SlashCommand> {
@@ -59,7 +59,7 @@ pub(super) fn find_in<'t>(table: &'t [SlashCommand], name: &str) -> Option<&'t S
 
 pub(super) fn dispatch_in(
     table: &[SlashCommand],
-    call: &CommandContext<'_>,
+    cx: &CommandContext<'_>,
     line: &str,
 ) -> CommandOutcome {
     let (name, args) = split(line);
@@ -67,35 +67,35 @@ pub(super) fn dispatch_in(
         return CommandOutcome::Do(UiAction::Help(None));
     }
     let Some(command) = find_in(table, name) else {
-        let known = table.iter().filter(|command| command.reach.covers(call.surface));
+        let known = table.iter().filter(|command| command.reach.covers(cx.surface));
         let known: Vec<&str> = known.flat_map(SlashCommand::names).collect();
-        return match custom::find(call, name, &known) {
-            Ok(entry) => dispatch_custom(call, entry, args, line),
+        return match custom::find(cx, name, &known) {
+            Ok(entry) => dispatch_custom(cx, entry, args, line),
             // Its server may not have started yet.
             Err(_) if ServerPromptCall::is_name(name) => custom::invoke(name, args),
             Err(refused) => *refused,
         };
     };
-    if !command.reach.covers(call.surface) {
+    if !command.reach.covers(cx.surface) {
         return out_of_reach(command.name, &command.reach);
     }
     let outcome = match check(command, args) {
         Some(wrong) => CommandOutcome::Say(Notice::error(wrong)),
-        None => while_busy(command.busy, call, command.name, line)
-            .unwrap_or_else(|| (command.run)(call, args)),
+        None => while_busy(command.busy, cx, command.name, line)
+            .unwrap_or_else(|| (command.run)(cx, args)),
     };
     with_usage(command, outcome)
 }
 
 /// Dispatches a command of the user or a skill, by what its file says.
 fn dispatch_custom(
-    call: &CommandContext<'_>,
+    cx: &CommandContext<'_>,
     entry: &Extension,
     args: &str,
     line: &str,
 ) -> CommandOutcome {
     let CommandTraits { reach, busy, arguments, .. } = &entry.traits;
-    if !reach.covers(call.surface) {
+    if !reach.covers(cx.surface) {
         return out_of_reach(&entry.name, reach);
     }
     let missing = arguments.first().filter(|first| first.is_required && args.is_empty());
@@ -105,17 +105,17 @@ fn dispatch_custom(
         let usage = w::USAGE.with("usage", custom::usage(entry));
         return CommandOutcome::Say(Notice::error(say).with_hint(usage));
     }
-    while_busy(*busy, call, &entry.name, line).unwrap_or_else(|| custom::invoke(&entry.name, args))
+    while_busy(*busy, cx, &entry.name, line).unwrap_or_else(|| custom::invoke(&entry.name, args))
 }
 
 /// What happens instead while a turn runs; `None`: the command runs.
 fn while_busy(
     busy: WhileBusy,
-    call: &CommandContext<'_>,
+    cx: &CommandContext<'_>,
     name: &str,
     line: &str,
 ) -> Option<CommandOutcome> {
-    match (busy, call.busy) {
+    match (busy, cx.busy) {
         (WhileBusy::Now, _) | (_, false) => None,
         (WhileBusy::Wait, true) => Some(CommandOutcome::after_the_turn(name, line.to_owned())),
         (WhileBusy::Refuse, true) => {

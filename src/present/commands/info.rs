@@ -53,18 +53,18 @@ pub(super) fn keys(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Do(UiAction::Keys)
 }
 
-pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    let SessionInfo { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
-    let SessionInfo { cwd, branch, turns, steps, usage, .. } = call.facts;
-    let session = format!("{}  {}", call.facts.session, call.facts.title);
+pub(super) fn status(cx: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let SessionInfo { model, provider, base_url, profile, mode, lang, bot, .. } = cx.facts;
+    let SessionInfo { cwd, branch, turns, steps, usage, .. } = cx.facts;
+    let session = format!("{}  {}", cx.facts.session, cx.facts.title);
     let rows = [
         (common::MODEL, PhraseValue::from(model.as_str())),
         (common::PROVIDER, provider.name().into()),
         (common::SERVER, base_url.as_str().into()),
         (w::STATUS_PROFILE, profile.as_str().into()),
-        (w::STATUS_APPROVAL, call.facts.approval.label().into()),
+        (w::STATUS_APPROVAL, cx.facts.approval.label().into()),
         (w::STATUS_MODE, mode.name().into()),
-        (w::STATUS_EFFORT, call.facts.effort.map_or("", Effort::name).into()),
+        (w::STATUS_EFFORT, cx.facts.effort.map_or("", Effort::name).into()),
         (w::STATUS_LANG, lang.code().into()),
         (common::BOT, bot.as_deref().unwrap_or_default().into()),
         (common::FOLDER, cwd.as_str().into()),
@@ -75,32 +75,32 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
         (common::TOKENS, usage.localized().into()),
     ];
     // The server may have changed since.
-    let exposed = Some(call.facts.exposed.as_str()).filter(|host| !host.is_empty());
+    let exposed = Some(cx.facts.exposed.as_str()).filter(|host| !host.is_empty());
     let exposed = exposed.filter(|host| base_url.starts_with("http:") && base_url.contains(*host));
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
-    let held = call.facts.shelter.about();
+    let held = cx.facts.shelter.about();
     let filled = rows.into_iter().filter(|(_, value)| *value != PhraseValue::from(""));
     let mut rows: Vec<PageRow> = filled.map(|(label, value)| PageRow::pair(label, value)).collect();
     rows.extend(exposed.map(|exposed| PageRow::pair(common::NOT_ENCRYPTED, exposed)));
-    rows.extend(folders(call).into_iter().skip(1));
-    let unsaved = call.facts.unsaved.as_ref();
+    rows.extend(folders(cx).into_iter().skip(1));
+    let unsaved = cx.facts.unsaved.as_ref();
     rows.extend(unsaved.map(|unsaved| PageRow::pair(common::NOT_SAVED, unsaved.why.clone())));
     rows.extend(held.map(|held| PageRow::pair(w::STATUS_SANDBOX, held)));
     rows.extend(
-        call.facts.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
+        cx.facts.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
     );
     CommandOutcome::Page { title: w::STATUS_TITLE.into(), rows }
 }
 
 /// The session's own folder, then those the user added.
-pub(super) fn folders(call: &CommandContext<'_>) -> Vec<PageRow> {
-    let own = PageRow::pair(common::FOLDER, call.facts.cwd.as_str());
-    let added = call.facts.added.iter().map(|path| PageRow::pair(w::STATUS_ADDED, path.as_str()));
+pub(super) fn folders(cx: &CommandContext<'_>) -> Vec<PageRow> {
+    let own = PageRow::pair(common::FOLDER, cx.facts.cwd.as_str());
+    let added = cx.facts.added.iter().map(|path| PageRow::pair(w::STATUS_ADDED, path.as_str()));
     std::iter::once(own).chain(added).collect()
 }
 
-pub(super) fn tools(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    let tools = call.facts.tools.iter();
+pub(super) fn tools(cx: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let tools = cx.facts.tools.iter();
     let mut rows: Vec<PageRow> =
         tools.map(|tool| PageRow::pair(tool.name.as_str(), tool.about.clone())).collect();
     if rows.is_empty() {
@@ -111,20 +111,20 @@ pub(super) fn tools(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
 
 /// Shows the page; `revoke N` removes the rule with that number. Anything but a number is refused
 /// with the usage sentence.
-pub(super) fn permissions(call: &CommandContext<'_>, asked: &str) -> CommandOutcome {
+pub(super) fn permissions(cx: &CommandContext<'_>, asked: &str) -> CommandOutcome {
     match asked.split_once(char::is_whitespace) {
-        _ if asked.is_empty() => permissions_page(call),
-        Some(("revoke", number)) => revoke(call, number.trim()),
-        Some(_) | None => revoke(call, asked),
+        _ if asked.is_empty() => permissions_page(cx),
+        Some(("revoke", number)) => revoke(cx, number.trim()),
+        Some(_) | None => revoke(cx, asked),
     }
 }
 
 /// Removing a denial allows something, so only a local user may do it.
-fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
-    let SessionInfo { allowed, denied, .. } = call.facts;
+fn revoke(cx: &CommandContext<'_>, number: &str) -> CommandOutcome {
+    let SessionInfo { allowed, denied, .. } = cx.facts;
     let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let rule = at.and_then(|at| allowed.iter().chain(denied).nth(at));
-    match (call.surface, rule) {
+    match (cx.surface, rule) {
         (Surface::Gateway { .. }, _) => {
             CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL).with_hint(w::ONLY_IN_THE_TERMINAL))
         }
@@ -138,8 +138,8 @@ fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
 }
 
 /// The page that `/allow` and `/deny` show without arguments.
-pub(super) fn rules_page(call: &CommandContext<'_>) -> CommandOutcome {
-    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: all_rules(call.facts) }
+pub(super) fn rules_page(cx: &CommandContext<'_>) -> CommandOutcome {
+    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: all_rules(cx.facts) }
 }
 
 /// The rules, numbered consecutively as `revoke` counts them.
@@ -156,15 +156,15 @@ fn all_rules(facts: &SessionInfo) -> Vec<PageRow> {
     rows
 }
 
-fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
-    let SessionInfo { max_steps, .. } = call.facts;
+fn permissions_page(cx: &CommandContext<'_>) -> CommandOutcome {
+    let SessionInfo { max_steps, .. } = cx.facts;
     let mut rows = vec![
         PageRow::heading(w::PERMISSIONS_TIERS),
         PageRow::pair(screen::TIER_L0, w::TIER_L0),
         PageRow::pair(screen::TIER_L1, w::TIER_L1),
         PageRow::pair(screen::TIER_L2, w::TIER_L2),
     ];
-    rows.extend(all_rules(call.facts));
+    rows.extend(all_rules(cx.facts));
     let limit = match max_steps {
         None => w::LIMIT_USUAL.into(),
         Some(0) => w::LIMIT_NONE.into(),

@@ -11,8 +11,8 @@ pub(super) fn new(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Saved(SavedOp::New))
 }
 
-pub(super) fn stop(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    if call.busy {
+pub(super) fn stop(cx: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    if cx.busy {
         CommandOutcome::Send(Op::Turn(TurnOp::Stop))
     } else {
         CommandOutcome::Say(Notice::info(w::NOTHING_RUNS))
@@ -28,9 +28,9 @@ pub(super) fn queue(_: &CommandContext<'_>, message: &str) -> CommandOutcome {
     })
 }
 
-pub(super) fn steer(call: &CommandContext<'_>, message: &str) -> CommandOutcome {
+pub(super) fn steer(cx: &CommandContext<'_>, message: &str) -> CommandOutcome {
     let send = CommandOutcome::Send(Op::Turn(TurnOp::Steer { text: message.to_owned() }));
-    if call.busy {
+    if cx.busy {
         let waits = CommandOutcome::Say(Notice::info(session::STEER_WAITS));
         CommandOutcome::Many(vec![send, waits])
     } else {
@@ -51,9 +51,9 @@ pub(super) fn approve(_: &CommandContext<'_>, span: &str) -> CommandOutcome {
 
 /// In a chat, rejects the open question; the text is for the model. In the terminal, where the
 /// question has keys of its own, it forbids what a rule covers, like `/forbid`.
-pub(super) fn deny(call: &CommandContext<'_>, text: &str) -> CommandOutcome {
-    match call.surface {
-        Surface::Local | Surface::Plain => super::configuration::forbid(call, text),
+pub(super) fn deny(cx: &CommandContext<'_>, text: &str) -> CommandOutcome {
+    match cx.surface {
+        Surface::Local | Surface::Plain => super::configuration::forbid(cx, text),
         Surface::Gateway { .. } => {
             let reason = (!text.is_empty()).then(|| text.to_owned());
             CommandOutcome::Do(UiAction::Chat(ChatAction::Reject(reason)))
@@ -62,12 +62,12 @@ pub(super) fn deny(call: &CommandContext<'_>, text: &str) -> CommandOutcome {
 }
 
 /// What runs now; `stop` ends it.
-pub(super) fn background(call: &CommandContext<'_>, action: &str) -> CommandOutcome {
+pub(super) fn background(cx: &CommandContext<'_>, action: &str) -> CommandOutcome {
     match action.to_lowercase().as_str() {
         "" | "list" => {
             CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Running }))
         }
-        "stop" => stop(call, ""),
+        "stop" => stop(cx, ""),
         _ => {
             let say = w::NO_CHOICE.with("name", "background").with("choices", "list, stop");
             CommandOutcome::Say(Notice::error(say.with("found", super::shorten(action))))
@@ -252,7 +252,7 @@ pub(super) fn rename(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
 
 /// Goes back this many turns; without a number, the user chooses. If the argument does not say what
 /// to take back, the user is asked.
-pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
+pub(super) fn rewind(cx: &CommandContext<'_>, words: &str) -> CommandOutcome {
     if words.is_empty() {
         return CommandOutcome::Do(UiAction::Rewind);
     }
@@ -268,10 +268,10 @@ pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
         },
     };
     let number = back.parse::<usize>().ok().and_then(|back| back.checked_sub(1));
-    match number.and_then(|number| call.facts.counted_turns().nth(number)) {
+    match number.and_then(|number| cx.facts.counted_turns().nth(number)) {
         Some(turn) => CommandOutcome::Send(Op::Saved(SavedOp::Rewind { turn, what })),
         None => {
-            let turns = call.facts.counted_turns().count();
+            let turns = cx.facts.counted_turns().count();
             let say = w::NO_TURN.with("found", super::shorten(back)).with("turns", turns);
             CommandOutcome::Say(Notice::error(say))
         }

@@ -8,11 +8,11 @@ use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect;
 
 use super::super::findings::Findings;
-use super::super::spec::{ArgToken, Invocation, flag_values, operands};
+use super::super::spec::{ArgToken, ProgramCall, flag_values, operands};
 use super::super::wrappers;
 
 /// `awk`: a program that reads its operands and prints, no more.
-pub fn awk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn awk(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let program = operands(tokens).next();
     let odd = program.filter(|(_, program)| !is_plain_awk(program));
     let mut set = flag_values(tokens, "-v");

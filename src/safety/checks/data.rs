@@ -4,7 +4,7 @@ use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect;
 
 use super::super::findings::{DELETES, Findings};
-use super::super::spec::{ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, ProgramCall, operands};
 
 /// Statements that throw away more than a row, in lower case with single blanks.
 #[rustfmt::skip]
@@ -36,7 +36,7 @@ const SHOWS: &[&str] = &[
 
 /// Whether `sqlite3` is given a file, and after it only what shows. The sandbox keeps what a
 /// function in it would read or write elsewhere.
-pub fn queries(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn queries(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let mut words = operands(tokens);
     let is_file = words
         .next()
@@ -59,7 +59,7 @@ pub fn queries(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
 }
 
 /// Looks through the statements a database program is given.
-pub fn statements(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn statements(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         let plain = arg.to_ascii_lowercase();
         let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");

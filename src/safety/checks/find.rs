@@ -5,12 +5,12 @@ use avocet_core::i18n::safety as words;
 use avocet_core::protocol::{Effect, Tier};
 
 use super::super::findings::{DELETES, Findings, OUT, excerpt};
-use super::super::spec::{ArgPosition, ArgToken, Invocation};
+use super::super::spec::{ArgPosition, ArgToken, ProgramCall};
 use super::super::{args, sensitive};
 use super::recursive;
 
 /// `find`: where to look, then an expression. Only tests, logic and printing are L0.
-pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn find(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let mut at = check_start_points(call, findings);
     while let Some(word) = call.args.get(at).map(String::as_str) {
         let value = call.args.get(at + 1).map_or("", String::as_str);
@@ -45,7 +45,7 @@ pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) 
 
 /// The starting points and the options before them; answers with where the expression
 /// begins.
-fn check_start_points(call: &Invocation<'_>, findings: &mut Findings) -> usize {
+fn check_start_points(call: &ProgramCall<'_>, findings: &mut Findings) -> usize {
     for (at, word) in call.args.iter().enumerate() {
         match word.as_str() {
             "-H" | "-P" | "--" => {}
@@ -64,14 +64,14 @@ fn begins_expression(word: &str) -> bool {
 }
 
 /// The places to search.
-fn start_points<'a>(call: &Invocation<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+fn start_points<'a>(call: &ProgramCall<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let option = |word: &str| matches!(word, "-H" | "-P" | "-L" | "--");
     let words = call.args.iter().map(String::as_str).enumerate();
     let words = words.take_while(move |(_, word)| option(word) || !begins_expression(word));
     words.filter(move |(_, word)| !option(word))
 }
 
-fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usize {
+fn check_exec(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) -> usize {
     let rest = call.args.get(at + 1..).unwrap_or_default();
     let one = rest.iter().position(|word| word == ";");
     let many = rest.windows(2).position(|w| w == ["{}", "+"]).map(|at| at + 1);
@@ -91,7 +91,7 @@ fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usiz
 /// `-exec` of a program that only reads the found files. Links and files of credentials are
 /// left out by tests in front of it: a link would be followed.
 fn is_plain_exec(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     at: usize,
     words: &[String],
     each: bool,
@@ -115,7 +115,7 @@ fn is_plain_exec(
 /// The findings about a program that is run on the found files, if it only reads them; the
 /// program is at `at`, and is started once for each file or for many.
 pub(super) fn exec_read_findings(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     at: usize,
     words: &[String],
     each: bool,
@@ -125,7 +125,7 @@ pub(super) fn exec_read_findings(
         reads_found_names(name) && args.iter().all(|arg| arg == "{}" || !arg.contains("{}"));
     // It would go through a found folder, whatever that is called.
     let greps = matches!(name.as_str(), "grep" | "egrep" | "fgrep");
-    let row = call.ground.row(name).filter(|_| greps);
+    let row = call.context.row(name).filter(|_| greps);
     let deep =
         row.is_some_and(|spec| recursive::recursive_flag(&args::parse(args, spec)).is_some());
     if !known || deep {

@@ -7,19 +7,19 @@ use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect;
 
 use super::super::findings::Findings;
-use super::super::spec::{ArgPosition, ArgToken, Invocation, flag_values, operands};
+use super::super::spec::{ArgPosition, ArgToken, ProgramCall, flag_values, operands};
 use super::super::{PathKind, args, sensitive};
 use super::find::exec_read_findings;
 use super::{jq, recursive};
 
 /// Raises the call because of the argument at `at`.
-fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+fn raise_at(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     call.ask_operand(text, at, &[Effect::Exec], findings);
 }
 
 fn raise_where(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
     is_odd: impl Fn(&str) -> bool,
@@ -36,12 +36,12 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+:".contains(c))
 }
 
-pub fn names_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn names_only(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| !is_name(text));
 }
 
 /// The second file is the one it writes: its own output.
-pub fn to_output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn to_output(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let second = operands(tokens).nth(1).map(|(_, text)| text);
     if second != Some("-") {
         raise_at(call, 0, findings);
@@ -49,32 +49,32 @@ pub fn to_output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 }
 
 /// `terraform fmt`, `ruff format` write without it.
-pub fn checks_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn checks_format(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if args::find_flag(tokens, "-check|--check|--diff").is_none() {
         raise_at(call, 0, findings);
     }
 }
 
 /// Nothing in front of the sub-command, where another folder or setting could be named.
-pub fn right_after(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn right_after(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     if call.seat != ArgPosition::From(1) {
         raise_at(call, 0, findings);
     }
 }
 
-pub fn numbers_only(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn numbers_only(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let number = |text: &str| text.len() < 7 && text.bytes().all(|byte| byte.is_ascii_digit());
     raise_where(call, tokens, findings, |text| !number(text));
 }
 
 /// `git help NAME`.
-pub fn git_help(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_help(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     right_after(call, tokens, findings);
     names_only(call, tokens, findings);
 }
 
 /// `git remote show -n NAME`: only `-n` keeps it from asking the other machine.
-pub fn without_query(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn without_query(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if args::find_flag(tokens, "-n").is_none() {
         raise_at(call, 0, findings);
     }
@@ -82,23 +82,23 @@ pub fn without_query(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
 }
 
 /// `git diff --no-index A B`: in a folder it would read every file.
-pub fn git_no_index(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let kind = |text: &str| call.ground.scene.world.kind(&call.ground.cwd.join(text));
+pub fn git_no_index(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let kind = |text: &str| call.context.scene.world.kind(&call.context.cwd.join(text));
     raise_where(call, tokens, findings, |text| kind(text) == PathKind::Folder);
 }
 
 /// `@FILE` among the operands holds more of them.
-pub fn no_list_file(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn no_list_file(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| text.starts_with(['@', '!']));
 }
 
 /// `less +COMMAND`.
-pub fn no_pager_command(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn no_pager_command(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| text.starts_with('+'));
 }
 
 /// `bat cache --build`, and a pager although a step has no terminal.
-pub fn bat(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn bat(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| text == "cache");
     if let Some((at, _)) =
         flag_values(tokens, "--paging").find(|(_, when)| !["never", "auto"].contains(when))
@@ -108,12 +108,12 @@ pub fn bat(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
 }
 
 /// Names of units: `x.service`, `getty@tty1.service`, `docker*`.
-pub fn units(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn units(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| !is_name(&text.replace(['@', '*'], "x")));
 }
 
 /// The environment of a unit may hold secrets.
-pub fn unit_properties(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn unit_properties(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     units(call, tokens, findings);
     let mut named = flag_values(tokens, "-p|--property").peekable();
     if named.peek().is_none() {
@@ -125,7 +125,7 @@ pub fn unit_properties(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings:
 }
 
 /// `ip addr`, `ip route show dev eth0`. Every other word is a command, and may be shortened.
-pub fn ip_shows(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn ip_shows(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:/".contains(c));
     let shows = operands(tokens).next().is_none_or(|(_, word)| ["show", "list"].contains(&word));
     match operands(tokens).find(|(_, text)| !plain(text)) {
@@ -136,12 +136,12 @@ pub fn ip_shows(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
 }
 
 /// `sysctl kernel.hostname`; with `=` it would be set.
-pub fn kernel_names(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn kernel_names(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| !is_name(text) || text.contains([':', '+']));
 }
 
 /// Up to a minute, as a step of its own.
-pub fn short_time(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn short_time(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let seconds = |text: &str| text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
     let is_digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let short = |text: &str| is_digits(text) && seconds(text).is_some_and(|time| time <= 60.0);
@@ -152,7 +152,7 @@ pub fn short_time(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 }
 
 /// Names of files that no script can take for something else.
-pub fn plain_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn plain_files(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let plain = |c: char| c.is_alphanumeric() || "_-./+@".contains(c);
     let mut files = operands(tokens).skip(1);
     if let Some((at, _)) = files.find(|(_, text)| !text.chars().all(plain)) {
@@ -161,7 +161,7 @@ pub fn plain_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
 }
 
 /// Firewalls: what does not just list their rules changes what gets into the machine.
-pub fn firewall(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn firewall(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     if !lists_rules(call.name, call.args) {
         let say = words::FIREWALL.with("program", call.name.to_owned());
         call.refuse("set", say, 0, &[Effect::Elevate, Effect::Irreversible], findings);
@@ -216,7 +216,7 @@ const TABLE_READS: &[&str] = &[
 ];
 
 /// `lsof +r` never ends, `+m` writes a file.
-pub fn lsof(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn lsof(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let known = ["+D", "+d", "+c", "+w", "+L"];
     raise_where(call, tokens, findings, |text| {
         text.starts_with('+') && !known.iter().any(|known| text.starts_with(known))
@@ -236,7 +236,7 @@ fn names_machine(text: &str) -> bool {
     })
 }
 
-pub fn lsof_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn lsof_files(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     lsof(call, tokens, findings);
     if operands(tokens).next().is_none() {
         raise_at(call, 0, findings);
@@ -245,7 +245,7 @@ pub fn lsof_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 
 /// `fd PATTERN -x COMMAND`: the command only reads the found files, and neither links nor
 /// files of credentials are among them.
-pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn fd_reads(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let hands_on = |arg: &String| FD_EXEC.contains(&arg.as_str());
     let Some(at) = call.args.iter().position(hands_on) else { return raise_at(call, 0, findings) };
     let end = call.args.iter().skip(at).position(|arg| arg == ";").map(|end| at + end);
@@ -253,7 +253,7 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     let ends = end.is_none_or(|end| end + 1 == call.args.len());
     let plain = words.iter().all(|word| word == "{}" || !word.contains('{'));
     let each = FD_EACH.contains(&call.args.get(at).map_or("", String::as_str));
-    let (Some(spec), true) = (call.ground.row("fd"), ends && plain) else {
+    let (Some(spec), true) = (call.context.row("fd"), ends && plain) else {
         return raise_at(call, at, findings);
     };
     // Where no place is given for the matches, they go at the end.
@@ -277,7 +277,7 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     if linked {
         return raise_at(call, at, findings);
     }
-    (call.ground.judges.judge_row)(spec, &Invocation { args: before, ..call.clone() }, findings);
+    (call.context.judges.judge_row)(spec, &ProgramCall { args: before, ..call.clone() }, findings);
     // An argument that begins with `/` is never an option.
     ["--type=file", "--absolute-path"].iter().for_each(|word| call.insert(0, word, findings));
     let folders = sensitive::excluded_folders().map(str::to_owned);
@@ -292,7 +292,7 @@ const FD_EACH: &[&str] = &["-x", "--exec"];
 const FD_EXEC: &[&str] = &["-x", "--exec", "-X", "--exec-batch"];
 
 /// `journalctl -o json`: every field of an entry, the arguments of programs among them.
-pub fn journalctl(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn journalctl(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let told = |token: &&ArgToken<'_>| {
         let format = token.value_of("-o|--output").unwrap_or_default();
         let field = token.value_of("-F|--field|--output-fields").unwrap_or_default();
@@ -312,7 +312,7 @@ const JOURNALS: &[&str] = &["/var/log/journal", "/run/log/journal"];
 const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];
 
 /// `git range-diff`: files of credentials are left out of the comparison.
-pub fn git_range_diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_range_diff(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if args::find_flag(tokens, "-s|--no-patch").is_none() {
         super::pathspec::exclude_credentials(call, findings);
     }
@@ -320,7 +320,7 @@ pub fn git_range_diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
 
 /// `openssl req` without a request would make one, and an address is asked for over the
 /// network.
-pub fn openssl_input(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn openssl_input(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let input = flag_values(tokens, "-in").next();
     if input.is_none_or(|(_, text)| text.contains(':')) {
         raise_at(call, input.map_or(0, |(at, _)| at), findings);
@@ -329,7 +329,7 @@ pub fn openssl_input(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
 
 /// `yq FILTER FILE`, `yq FILE`, `yq eval FILTER FILE`: of two programs of this name. What one
 /// takes for a format or a file the other takes for its filter.
-pub fn yq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn yq(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let formats = flag_values(tokens, "-o|--output-format|-p|--input-format");
     let odd = formats.filter(|(_, text)| !YQ_FORMATS.contains(&text.trim_start_matches('=')));
     let indents = flag_values(tokens, "-I|--indent");
@@ -359,7 +359,7 @@ const YQ_FORMATS: &[&str] =
     &["json", "j", "yaml", "y", "yml", "toml", "xml", "x", "props", "csv", "tsv", "auto"];
 
 /// `ar t ARCHIVE [MEMBER…]`.
-pub fn ar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn ar_lists(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let (mode, rest) = call.args.split_first().map_or(("", &[][..]), |(m, rest)| (m, rest));
     let mode = mode.strip_prefix('-').unwrap_or(mode);
     let lists = mode.starts_with('t') && mode.bytes().all(|byte| b"tvO".contains(&byte));
@@ -372,7 +372,7 @@ pub fn ar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
 
 /// `tar tf ARCHIVE`, in its old and its new spelling. A `:` in the name of the archive
 /// would name another machine, and a program to reach it.
-pub fn tar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn tar_lists(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let mut listing = Listing::default();
     let mut at = 0;
     while let Some(arg) = call.args.get(at) {
@@ -458,7 +458,7 @@ const LISTS: &[&str] = &[
 ];
 
 /// Settings whose values are secrets: they are asked for one by one.
-pub fn git_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_setting(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let secret = |text: &str| {
         let text = text.to_ascii_lowercase();
         SECRET_SETTINGS.iter().any(|part| text.contains(part))
@@ -467,7 +467,7 @@ pub fn git_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
 }
 
 /// `git config NAME` reads; a second word would be its new value.
-pub fn git_one_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_one_setting(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_setting(call, tokens, findings);
     let words: Vec<(usize, &str)> = operands(tokens).collect();
     match words.as_slice() {

@@ -10,15 +10,15 @@ use super::super::PathKind;
 use super::super::args;
 use super::super::findings::{DELETES, Findings, REMOTE, excerpt};
 use super::super::repository::{self, Worry};
-use super::super::spec::{ArgPosition, ArgToken, Invocation, operands};
+use super::super::spec::{ArgPosition, ArgToken, ProgramCall, operands};
 
 /// What the repository itself would make `git` start, in any folder `-C` leads to; and
 /// submodules, whose settings a second git would read without our overrides.
-pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_repository(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let ArgPosition::From(first) = call.seat {
         findings.launch.git.get_or_insert(first);
     }
-    let scene = call.ground.scene;
+    let scene = call.context.scene;
     let folder = call.folder_after_chdir(tokens);
     let found = repository::read(scene.world, &scene.world.resolve(&folder));
     findings
@@ -66,13 +66,13 @@ fn describe_worry(worry: &Worry) -> (&'static str, LocalizedText) {
     }
 }
 
-fn add_submodules(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+fn add_submodules(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
     let say = words::GIT_SUBMODULES;
     call.ask("submodules", say, at, &[Effect::Exec], findings);
 }
 
 /// `git describe --dirty` looks into every repository that is tracked in this one.
-pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_dirty(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let Some(token) = args::find_flag(tokens, "--dirty|--broken") else { return };
     if call.tracked_files().is_none_or(|tracked| tracked.submodules) {
         add_submodules(call, token.at, findings);
@@ -81,7 +81,7 @@ pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 
 /// Values of options of history: `%G?` and `%(signature)` start the program that checks
 /// signatures.
-pub fn git_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_format(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     super::git_paths(call, tokens, findings);
     for token in tokens {
         // `-L1,5:FILE`, `-L:FUNCTION:FILE`: the lines of a file through time.
@@ -99,22 +99,22 @@ pub fn git_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 }
 
 /// `git diff`: where it may write, and which files it shows.
-pub fn git_diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_diff(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     super::output(call, tokens, findings);
     super::git_paths(call, tokens, findings);
 }
 
 /// `git branch NAME` makes one; with a list option the name is a pattern.
-pub fn git_branch(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_branch(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_list(call, tokens, words::GIT_MAKES_BRANCH, findings);
 }
 
 /// `git tag NAME` makes one; with a list option the name is a pattern.
-pub fn git_tag(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_tag(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_list(call, tokens, words::GIT_MAKES_TAG, findings);
 }
 
-fn git_list(call: &Invocation<'_>, tokens: &[ArgToken<'_>], why: Phrase, findings: &mut Findings) {
+fn git_list(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], why: Phrase, findings: &mut Findings) {
     git_format(call, tokens, findings);
     let list = "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at";
     let lists =
@@ -126,7 +126,7 @@ fn git_list(call: &Invocation<'_>, tokens: &[ArgToken<'_>], why: Phrase, finding
 }
 
 /// `git symbolic-ref HEAD x` moves it.
-pub fn git_symbolic_ref(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_symbolic_ref(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).nth(1) {
         call.ask(
             "set",
@@ -139,7 +139,7 @@ pub fn git_symbolic_ref(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings
 }
 
 /// `git reflog` shows; `expire` and `delete` throw away the way back.
-pub fn git_reflog(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_reflog(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_format(call, tokens, findings);
     let first = operands(tokens).next();
     if let Some((at, "expire" | "delete" | "drop" | "write")) = first {
@@ -148,14 +148,14 @@ pub fn git_reflog(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 }
 
 /// `git bisect run COMMAND`.
-pub fn git_bisect(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_bisect(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, "run")) = operands(tokens).next() {
         call.judge_inner(at + 1, findings);
     }
 }
 
 /// `git checkout -- .` throws away everything that was not committed.
-pub fn git_discard(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_discard(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let unstages = args::find_flag(tokens, "-S|--staged").is_some()
         && args::find_flag(tokens, "-W|--worktree").is_none();
     let everything = operands(tokens).find(|(_, text)| {
@@ -171,7 +171,7 @@ pub fn git_discard(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
 }
 
 /// `+ref` forces and `:ref` deletes.
-pub fn git_push(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_push(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, text) in operands(tokens) {
         let (suffix, why) = match text.chars().next() {
             Some('+') => ("force", words::GIT_FORCES),

@@ -6,12 +6,12 @@ use avocet_core::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::Findings;
-use super::super::spec::{ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, ProgramCall, operands};
 use super::awk::is_word;
 
 /// `jq`: a filter of known functions only; `env`, `input` and modules are not among
 /// them.
-pub fn jq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn jq(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let file = args::find_flag(tokens, "-f|--from-file").is_some();
     if let (false, Some((at, filter))) = (file, operands(tokens).next())
         && !is_plain_jq(filter)

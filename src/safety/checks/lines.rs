@@ -8,12 +8,12 @@ use super::super::Contents;
 use super::super::findings::Findings;
 use super::super::policy::split;
 use super::super::repository::{self, GitSetting};
-use super::super::spec::{ArgToken, Invocation, flag_values, operands};
+use super::super::spec::{ArgToken, ProgramCall, flag_values, operands};
 use avocet_core::text::quote_visible;
 
 /// Judges a line that may be run later, or by another program. A program that is not on
 /// the list is a question there: that it is named does not start it.
-fn judge_stored_line(call: &Invocation<'_>, at: usize, line: &str, findings: &mut Findings) {
+fn judge_stored_line(call: &ProgramCall<'_>, at: usize, line: &str, findings: &mut Findings) {
     let mut found = Findings::default();
     call.judge_line(line, at, &mut found);
     for finding in found.iter_mut() {
@@ -25,7 +25,7 @@ fn judge_stored_line(call: &Invocation<'_>, at: usize, line: &str, findings: &mu
 }
 
 /// Judges a possible line: only what would be refused counts.
-fn judge_possible_line(call: &Invocation<'_>, at: usize, text: &str, findings: &mut Findings) {
+fn judge_possible_line(call: &ProgramCall<'_>, at: usize, text: &str, findings: &mut Findings) {
     let mut found = Findings::default();
     judge_stored_line(call, at, text, &mut found);
     if found.tier_or(Tier::L0) == Tier::L2 {
@@ -35,7 +35,7 @@ fn judge_possible_line(call: &Invocation<'_>, at: usize, text: &str, findings: &
 
 /// Judges the value of one of git's settings.
 fn judge_setting(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     at: usize,
     (key, value): (&str, &str),
     findings: &mut Findings,
@@ -46,7 +46,7 @@ fn judge_setting(
 }
 
 /// Judges several settings in a variable: `'alias.x=!ls' 'core.pager'='cat'`.
-fn judge_settings(call: &Invocation<'_>, at: usize, text: &str, findings: &mut Findings) {
+fn judge_settings(call: &ProgramCall<'_>, at: usize, text: &str, findings: &mut Findings) {
     for (word, _) in split(text).unwrap_or_default() {
         judge_setting(call, at, word.split_once('=').unwrap_or((&word, "")), findings);
     }
@@ -77,7 +77,7 @@ const NO_LINES: &[&str] = &["protocol", "url"];
 pub fn judge_variable(
     name: &str,
     value: &str,
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     at: usize,
     findings: &mut Findings,
 ) {
@@ -113,7 +113,7 @@ fn is_line_variable(name: &str) -> bool {
 /// The settings of `git` for this one call: `-c KEY=VALUE` in front of the sub-command,
 /// lines in its options, and the alias that its sub-command may be.
 pub fn git(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     found: &repository::RepositorySettings,
     findings: &mut Findings,
@@ -131,7 +131,7 @@ pub fn git(
     for (at, setting) in &given {
         judge_alias_definition(call, *at, setting, findings);
     }
-    let row = call.ground.row("git");
+    let row = call.context.row("git");
     let known = row.is_some_and(|row| row.sub(name).is_some());
     if known && !given.iter().any(|(_, setting)| names_alias(setting, name)) {
         return;
@@ -148,7 +148,7 @@ pub fn git(
 
 /// An alias of words of git, which this call names; whether it is called or not.
 fn judge_alias_definition(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     at: usize,
     setting: &str,
     findings: &mut Findings,
@@ -177,7 +177,7 @@ fn is_alias(entry: &GitSetting, name: &str) -> bool {
 fn judge_alias(
     value: &str,
     rest: &[String],
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     at: usize,
     findings: &mut Findings,
 ) {
@@ -189,14 +189,14 @@ fn judge_alias(
     let Some(own) = split(value).filter(|own| !own.is_empty()) else { return };
     let own = own.into_iter().map(|(word, _)| word).chain(rest.iter().cloned());
     let words: Vec<String> = std::iter::once("git".to_owned()).chain(own).collect();
-    let inside = Invocation { seat: call.seat.within(at), ..call.clone() };
+    let inside = ProgramCall { seat: call.seat.within(at), ..call.clone() };
     inside.judge_words(&words, 0, findings);
 }
 
 /// The contents of the user's own settings files.
-fn user_settings(call: &Invocation<'_>) -> Vec<GitSetting> {
+fn user_settings(call: &ProgramCall<'_>) -> Vec<GitSetting> {
     const MOST: usize = 256 * 1024;
-    let scene = call.ground.scene;
+    let scene = call.context.scene;
     let files = [".gitconfig", ".config/git/config"].map(|file| scene.place.home.join(file));
     let read = files.iter().filter_map(|file| match scene.world.read(file, MOST) {
         Contents::Bytes(bytes) => repository::parse(&bytes),
@@ -214,7 +214,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("difftool mergetool", &["--extcmd"]),
 ];
 
-fn judge_line_options(call: &Invocation<'_>, (at, name): (usize, &str), findings: &mut Findings) {
+fn judge_line_options(call: &ProgramCall<'_>, (at, name): (usize, &str), findings: &mut Findings) {
     let rows = OPTIONS.iter().filter(|(subs, _)| subs.split(' ').any(|sub| sub == name));
     let options: Vec<&str> = rows.flat_map(|(_, options)| options.iter().copied()).collect();
     let sets = matches!(name, "clone" | "submodule" | "init");
@@ -238,7 +238,7 @@ fn judge_line_options(call: &Invocation<'_>, (at, name): (usize, &str), findings
 }
 
 /// `git config KEY VALUE`, with options anywhere between the two.
-pub fn git_config(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_config(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, key) in call.args.iter().enumerate().filter(|(_, arg)| arg.contains('.')) {
         if let Some(entry) = GitSetting::parse_pair(key).filter(|_| key.contains('=')) {
             judge_setting(call, at, (&entry.key(), &entry.value), findings);

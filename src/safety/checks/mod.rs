@@ -7,7 +7,7 @@ use avocet_core::i18n::safety as words;
 use avocet_core::protocol::Effect;
 
 use super::findings::{DELETES, Findings, POWER};
-use super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::spec::{ArgPart, ArgToken, ProgramCall, operands};
 use super::{WriteOpening, args, wrappers};
 
 mod awk;
@@ -48,21 +48,21 @@ pub use remote::{destroys, docker, forge, prune, sends};
 pub use sed::sed;
 
 /// `date`: an operand that is not a format sets the clock.
-pub fn date(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn date(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).find(|(_, text)| !text.starts_with('+')) {
         call.refuse("set", words::SETS_CLOCK, at, POWER, findings);
     }
 }
 
 /// `hostname NAME` gives the machine another name.
-pub fn hostname(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn hostname(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).next() {
         call.refuse("set", words::SETS_HOSTNAME, at, POWER, findings);
     }
 }
 
 /// `kill`: `-1` as a target is every process there is, `1` is the first of all.
-pub fn kill(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn kill(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let everything = |(at, arg): &(usize, &String)| *at > 0 && *arg == "-1" || *arg == "1";
     if let Some((at, _)) = call.args.iter().enumerate().find(everything) {
         call.refuse("all", words::KILLS_ALL, at, &[Effect::Irreversible], findings);
@@ -70,7 +70,7 @@ pub fn kill(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) 
 }
 
 /// `pkill`, `killall`: a pattern that fits every name.
-pub fn kill_by_name(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn kill_by_name(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) =
         operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text))
     {
@@ -79,7 +79,7 @@ pub fn kill_by_name(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
 }
 
 /// `printenv NAME` for a name that tells nothing.
-pub fn printenv(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn printenv(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let names: Vec<_> = operands(tokens).collect();
     let harmless =
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
@@ -91,7 +91,7 @@ pub fn printenv(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
 
 /// `ps`: names of programs; their arguments and environments, which may contain passwords,
 /// are left out.
-pub fn ps(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn ps(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let harmless = [
         "aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf",
         "c", "axc", "auxc", "axu", "axjf", "axj", "fax", "xa", "faux",
@@ -110,7 +110,7 @@ pub fn ps(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
 }
 
 /// `pgrep -l` shows names; some versions show whole lines once they have searched them.
-pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn pgrep(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let full = args::find_flag(tokens, "-f|--full");
     let lists = args::find_flag(tokens, "-l|--list-name").is_some();
     if let (Some(token), true) = (full, lists && (cfg!(target_os = "macos") || call.is_busybox())) {
@@ -120,12 +120,12 @@ pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 }
 
 /// For rows of which only the quiet forms are harmless.
-pub fn needs_quiet(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn needs_quiet(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     call.ask_operand(&avocet_core::text::command_line(call.args), 0, &[Effect::Exec], findings);
 }
 
 /// A target of a write that is the root, the home folder or the whole workspace.
-pub fn removes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn removes(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let recursive = args::find_flag(tokens, "-r|-R|--recursive").is_some();
     for (at, text) in operands(tokens) {
         let text = if text == "/" { text } else { text.trim_end_matches(['/', '*', '.']) };
@@ -138,14 +138,14 @@ pub fn removes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
 }
 
 /// `ln`: a link that leads out of the workspace is a way out for everything after it.
-pub fn links(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn links(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, text) in operands(tokens) {
         call.check_read(text, at, findings);
     }
 }
 
 /// Words that stop the machine, for the programs that manage it.
-pub fn power(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn power(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     #[rustfmt::skip]
     let words = [
         "poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "hybrid-sleep", "emergency",
@@ -158,7 +158,7 @@ pub fn power(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 }
 
 /// `timedatectl set-time`, `sysctl a=b`.
-pub fn system_settings(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn system_settings(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let set = |(_, text): &(usize, &str)| {
         text.starts_with("set-") || (call.name == "sysctl" && text.contains('='))
     };
@@ -168,7 +168,7 @@ pub fn system_settings(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings:
 }
 
 /// `diskutil` verbs that lose the contents of a disk.
-pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn disk(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     #[rustfmt::skip]
     let verbs = [
         "erase", "partition", "secureerase", "reformat", "zero", "random", "apfs", "merge", "split",
@@ -183,7 +183,7 @@ pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 }
 
 /// `sort -o`-like options that write to their value.
-pub fn output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn output(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let names = "-o|--output|-O|--output-document|-t|--target-directory|-C|--directory|-d|-P|\
                  --directory-prefix|-D|--output-dir";
     for token in tokens {

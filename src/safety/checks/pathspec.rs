@@ -11,11 +11,11 @@ use avocet_core::protocol::Effect;
 use super::super::args;
 use super::super::findings::{Findings, excerpt};
 use super::super::repository::Tracked;
-use super::super::spec::{ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, ProgramCall, operands};
 use super::super::{PathKind, sensitive};
 
 /// `git grep`: it reads every file of the tree.
-pub fn git_grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_grep(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let skip = usize::from(args::find_flag(tokens, "-e|-f").is_none());
     check_path_patterns(call, tokens, skip, findings);
     for (at, text) in operands(tokens).skip(skip) {
@@ -35,7 +35,7 @@ pub fn git_grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
 /// `REVISION:FOLDER`: paths below it are given without it, so that what is left out by
 /// the folder's name is not left out there.
 fn check_named_trees(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     skip: usize,
     findings: &mut Findings,
@@ -49,7 +49,7 @@ fn check_named_trees(
 
 /// The same by its number, which shows no name; where no such folder is tracked it is not
 /// one.
-fn check_numbered_trees(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_numbered_trees(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let numbered = |text: &str| text.split("..").any(|part| may_be_file(part.trim_matches('.')));
     let Some((at, text)) = operands(tokens).find(|(_, text)| numbered(text)) else { return };
     if call.tracked_files().is_none_or(|tracked| tracked.credential_folders) {
@@ -58,7 +58,7 @@ fn check_numbered_trees(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings
 }
 
 /// `git cat-file`: a file by its number shows no name.
-pub fn git_object(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_object(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let content = args::find_flag(tokens, "-p").is_some()
         || operands(tokens).next().is_some_and(|(_, text)| text == "blob");
     let file = operands(tokens).find(|(_, text)| may_be_file(text));
@@ -68,7 +68,7 @@ pub fn git_object(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 }
 
 /// Programs that show differences, when they are given the files.
-pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_paths(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let told = check_path_patterns(call, tokens, 0, findings);
     let shows = call.id == "git.show";
     if shows {
@@ -106,10 +106,10 @@ pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 
 /// Whether it prints differences in the usual form, from which those of credential files are left
 /// out as they arrive. Arguments that exclude them cost ten times as much.
-fn prints_usual_diffs(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
+fn prints_usual_diffs(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>]) -> bool {
     let end = args::end_of_options(call.args, tokens);
     let options = call.args.iter().take(end).filter_map(|arg| arg.strip_prefix('-'));
-    !call.ground.in_line
+    !call.context.in_line
         && ["git.log", "git.show", "git.diff"].contains(&call.id.as_str())
         && options.into_iter().all(|option| match option.strip_prefix('-') {
             Some(long) => {
@@ -152,7 +152,7 @@ const UNUSUAL_DIFFS: &[&str] = &[
 
 /// The contents of stashes cannot be filtered by path, so they are shown only where no
 /// credential file is tracked.
-pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn git_stash(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if !shows_content(call, tokens) {
         return;
     }
@@ -165,15 +165,15 @@ pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 
 /// `--follow` shows one file; a folder would be shown with all that is in it.
 fn check_follow(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     at: usize,
     findings: &mut Findings,
 ) {
-    let world = call.ground.scene.world;
+    let world = call.context.scene.world;
     let end = args::end_of_options(call.args, tokens);
     let file = |text: &str| {
-        !text.starts_with(':') && world.kind(&call.ground.cwd.join(text)) != PathKind::Folder
+        !text.starts_with(':') && world.kind(&call.context.cwd.join(text)) != PathKind::Folder
     };
     let paths = operands(tokens).filter(|(at, text)| *at > end || path_exists(call, text));
     let paths: Vec<_> = paths.collect();
@@ -185,7 +185,7 @@ fn check_follow(
 
 /// `git show NUMBER`: most often a commit. A number whose history is walked is shown if it
 /// is a commit, and not if it is a file, whose name would be unknown.
-fn check_shown_objects(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_shown_objects(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let end = args::end_of_options(call.args, tokens);
     let named = |text: &str| may_be_file(text) || !path_exists(call, text);
     let objects = operands(tokens).filter(|(at, text)| *at < end && named(text));
@@ -201,7 +201,7 @@ fn check_shown_objects(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings:
     ["--do-walk", "--max-count=1"].iter().for_each(|word| call.insert(0, word, findings));
 }
 
-fn add_number_finding(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
+fn add_number_finding(call: &ProgramCall<'_>, text: &str, at: usize, findings: &mut Findings) {
     let say = words::GIT_NUMBER.with("arg", excerpt(text));
     call.ask("number", say, at, &[Effect::Secret], findings);
 }
@@ -218,7 +218,7 @@ fn may_be_file(text: &str) -> bool {
 /// A path that still names a file when it follows a commit number.
 const PEELED: &[&str] = &["^{}", "^{object}", "^{blob}"];
 
-fn is_log(call: &Invocation<'_>) -> bool {
+fn is_log(call: &ProgramCall<'_>) -> bool {
     LOGS.iter().any(|end| call.id.ends_with(end))
 }
 
@@ -229,7 +229,7 @@ const LOGS: &[&str] = &[".log", ".whatchanged", ".reflog", ".list", ".shortlog",
 const PATCHES: &[&str] = &["git.diff", "git.show"];
 
 /// Whether more than names is shown.
-fn shows_content(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
+fn shows_content(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>]) -> bool {
     let asked = |list: &[&str]| tokens.iter().filter_map(ArgToken::flag).any(|f| list.contains(&f));
     asked(CONTENT) || PATCHES.contains(&call.id.as_str()) && !asked(NAMES)
 }
@@ -251,7 +251,7 @@ const NAMES: &[&str] = &[
 
 /// Asks about patterns that target credentials; true: files are named at all.
 fn check_path_patterns(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     skip: usize,
     findings: &mut Findings,
@@ -269,8 +269,8 @@ fn check_path_patterns(
     told
 }
 
-fn path_exists(call: &Invocation<'_>, text: &str) -> bool {
-    let kind = call.ground.scene.world.kind(&call.ground.cwd.join(text));
+fn path_exists(call: &ProgramCall<'_>, text: &str) -> bool {
+    let kind = call.context.scene.world.kind(&call.context.cwd.join(text));
     matches!(kind, PathKind::File | PathKind::Folder)
 }
 
@@ -288,7 +288,7 @@ fn without_magic(text: &str) -> Option<&str> {
 }
 
 /// Excludes credentials, anywhere in the repository.
-pub(super) fn exclude_credentials(call: &Invocation<'_>, findings: &mut Findings) {
+pub(super) fn exclude_credentials(call: &ProgramCall<'_>, findings: &mut Findings) {
     let pairs = sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("{folder}/{file}"));
     let folders = sensitive::secret_folders().map(|folder| format!("{folder}/**"));
     for glob in sensitive::sensitive_globs().chain(pairs).chain(folders) {

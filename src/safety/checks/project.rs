@@ -8,7 +8,7 @@ use avocet_core::protocol::Effect;
 use super::super::findings::Findings;
 use super::super::places::UserPath;
 use super::super::repository;
-use super::super::spec::{ArgPosition, ArgToken, Invocation, flag_values, operands};
+use super::super::spec::{ArgPosition, ArgToken, ProgramCall, flag_values, operands};
 use super::super::{Contents, PathKind, args};
 
 /// Settings of `npm`, which name files, programs, and where other settings are.
@@ -19,32 +19,32 @@ const CARGO: &[&str] = &[".cargo/config", ".cargo/config.toml"];
 /// The most of a file of settings that is read, in bytes.
 const MOST: usize = 64 * 1024;
 
-fn raise(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+fn raise(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     call.ask_operand(text, at, &[Effect::Exec], findings);
 }
 
 /// Files of these names in the folder or above it, where a program would look for them. The
 /// user's own in the home are not among them.
-fn project_files(call: &Invocation<'_>, names: &'static [&'static str]) -> Vec<PathBuf> {
-    let (scene, cwd) = (call.ground.scene, &call.ground.cwd);
+fn project_files(call: &ProgramCall<'_>, names: &'static [&'static str]) -> Vec<PathBuf> {
+    let (scene, cwd) = (call.context.scene, &call.context.cwd);
     let is_home = |folder: &Path| folder == scene.place.home;
     let folders = cwd.ancestors().take_while(|folder| !is_home(folder));
     let files = folders.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     files.filter(|file| is_there(call, file)).collect()
 }
 
-fn is_there(call: &Invocation<'_>, file: &Path) -> bool {
-    matches!(call.ground.scene.world.kind(file), PathKind::File | PathKind::Other)
+fn is_there(call: &ProgramCall<'_>, file: &Path) -> bool {
+    matches!(call.context.scene.world.kind(file), PathKind::File | PathKind::Other)
 }
 
 /// Whether nothing is in front of the sub-command, such as a setting or another folder.
-fn follows_program(call: &Invocation<'_>) -> bool {
+fn follows_program(call: &ProgramCall<'_>) -> bool {
     call.seat == ArgPosition::From(call.id.matches('.').count())
 }
 
 /// `npm ls`: reads the packages that are there.
-pub fn npm_reads(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn npm_reads(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let plain = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '@')
             && text.chars().all(|c| c.is_ascii_alphanumeric() || "@/-_.^~".contains(c))
@@ -57,8 +57,8 @@ pub fn npm_reads(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 
 /// `npm config get`: the user's own settings are closed to it, and without them its answer
 /// would be another.
-pub fn npm_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let place = call.ground.scene.place;
+pub fn npm_setting(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let place = call.context.scene.place;
     let own = UserPath { variable: "NPM_CONFIG_USERCONFIG", home: ".npmrc", rest: "" };
     let own = own.resolve(&place.home, &place.moved);
     let name = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '-');
@@ -71,7 +71,7 @@ pub fn npm_setting(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
 
 /// `cargo metadata --no-deps` and its like: no compiler is started, but the toolchain may be one
 /// of the project's.
-pub fn cargo_reads(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn cargo_reads(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let odd = operands(tokens).find(|(_, text)| text.starts_with(['.', '/', '~']));
     if odd.is_some() || !follows_program(call) || !project_files(call, TOOLCHAIN).is_empty() {
         raise(call, 0, findings);
@@ -80,12 +80,12 @@ pub fn cargo_reads(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
 
 /// `cargo fmt --check`, before or after the `--`. An alias of the project would go before the
 /// program of this name.
-pub fn cargo_fmt(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn cargo_fmt(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     cargo_reads(call, tokens, findings);
     let behind = |text: &str| matches!(text, "--check" | "-l" | "--files-with-diff" | "-q" | "-v");
     let checks = args::find_flag(tokens, "--check").is_some()
         || operands(tokens).any(|(_, text)| text == "--check");
-    let world = call.ground.scene.world;
+    let world = call.context.scene.world;
     // A key may be written with escapes, and be in a file that this one includes.
     let names_alias = |file: &PathBuf| match world.read(file, MOST) {
         Contents::Bytes(bytes) => {
@@ -101,14 +101,14 @@ pub fn cargo_fmt(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 }
 
 /// `rustfmt --check`, `rustup show`: of the toolchain of the user.
-pub fn rust_toolchain(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn rust_toolchain(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     if !project_files(call, TOOLCHAIN).is_empty() {
         raise(call, 0, findings);
     }
 }
 
 /// `rustc --explain E0308`.
-pub fn rustc_explain(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn rustc_explain(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let code = |text: &str| text.strip_prefix('E').unwrap_or(text).parse::<u32>().is_ok();
     if !flag_values(tokens, "--explain").all(|(_, text)| code(text)) {
         raise(call, 0, findings);
@@ -133,7 +133,7 @@ const PYTHON_MODULES: &[(&str, &str, &str)] = &[
 ];
 
 /// `python3 -m json.tool FILE`: any other module, or a script in front of it, is code.
-pub fn python_module(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn python_module(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let modules: Vec<_> = flag_values(tokens, "-m").collect();
     let [(0, module)] = modules.as_slice() else { return raise(call, 0, findings) };
     let Some((_, needed, own)) = PYTHON_MODULES.iter().find(|(name, ..)| name == module) else {
@@ -148,7 +148,7 @@ pub fn python_module(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
 }
 
 /// `python3 -m pip list`: what is added for `pip` comes right after its name.
-pub fn python_pip(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn python_pip(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let is_pip = call.args.starts_with(&["-m".to_owned(), "pip".to_owned()]);
     if !is_pip || tokens.iter().filter(|token| token.flag().is_some()).count() != 1 {
         raise(call, 0, findings);
@@ -156,7 +156,7 @@ pub fn python_pip(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 }
 
 /// `jar tf ARCHIVE [NAME…]`.
-pub fn jar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn jar_lists(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let (mode, rest) = call.args.split_first().map_or(("", &[][..]), |(m, rest)| (m, rest));
     let mode = mode.strip_prefix('-').unwrap_or(mode);
     let plain = rest.iter().all(|arg| !arg.starts_with(['-', '@']));
@@ -167,9 +167,9 @@ pub fn jar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findi
 }
 
 /// `git submodule status`: a second git runs in each submodule, without our overrides.
-pub fn git_submodules(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
-    let scene = call.ground.scene;
-    let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
+pub fn git_submodules(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+    let scene = call.context.scene;
+    let found = repository::read(scene.world, &scene.world.resolve(&call.context.cwd));
     let Some(inner) = found.submodules(scene.world) else { return raise(call, 0, findings) };
     for folder in inner {
         let found = repository::read(scene.world, &scene.world.resolve(&folder));

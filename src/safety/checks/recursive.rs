@@ -9,11 +9,11 @@ use avocet_core::protocol::Effect;
 use super::super::args;
 use super::super::findings::{Findings, OUT, excerpt};
 use super::super::paths::{self, PathClass};
-use super::super::spec::{ArgToken, Invocation, flag_values, operands};
+use super::super::spec::{ArgToken, ProgramCall, flag_values, operands};
 use super::super::{FileKind, PathKind, sensitive};
 
 /// `grep -r`: credentials are left out. Without it only named files are read.
-pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn grep(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let Some(at) = recursive_flag(tokens) else { return };
     check_split_output(call, tokens, "-F|--fixed-strings", findings);
     let given = args::find_flag(tokens, "-e|--regexp|-f|--file").is_some();
@@ -47,7 +47,7 @@ pub fn recursive_flag(tokens: &[ArgToken<'_>]) -> Option<usize> {
 
 /// Where a program starts that goes through folders: its operands, or the step's folder.
 pub(super) fn check_start_folders<'t>(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     named: impl Iterator<Item = (usize, &'t str)>,
     findings: &mut Findings,
 ) {
@@ -61,13 +61,13 @@ pub(super) fn check_start_folders<'t>(
 /// A folder that is left out when it is met, and would be read because it is named or
 /// because the program starts in it.
 pub(super) fn check_excluded_folder(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     text: &str,
     at: usize,
     findings: &mut Findings,
 ) {
-    let scene = call.ground.scene;
-    let real = scene.world.resolve(&call.ground.cwd.join(text));
+    let scene = call.context.scene;
+    let real = scene.world.resolve(&call.context.cwd.join(text));
     let root = scene.place.root_of(&real).unwrap_or(Path::new("/"));
     let inner = real.strip_prefix(root).unwrap_or(&real);
     let closed = |part: &std::ffi::OsStr| {
@@ -80,8 +80,8 @@ pub(super) fn check_excluded_folder(
 
 /// The names of our own folders inside the workspace: without a sandbox nothing else keeps
 /// a program out of them.
-fn own_folder_names(call: &Invocation<'_>) -> impl Iterator<Item = String> {
-    let place = call.ground.scene.place;
+fn own_folder_names(call: &ProgramCall<'_>) -> impl Iterator<Item = String> {
+    let place = call.context.scene.place;
     let inside = place.own.iter().filter(|own| place.contains(own));
     inside.filter_map(|own| own.file_name()?.to_str()).map(escape_glob)
 }
@@ -92,7 +92,7 @@ fn escape_glob(name: &str) -> String {
 }
 
 /// `ls -R`: goes through the folders, and with `-L` those that links lead to.
-pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn ls(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if args::find_flag(tokens, "-R|--recursive").is_none() {
         return;
     }
@@ -105,7 +105,7 @@ pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
 }
 
 /// `rg`: reads all there is below, and credentials are left out.
-pub fn rg(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn rg(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let lists = args::find_flag(tokens, "--files|--type-list").is_some();
     if lists && args::find_flag(tokens, SEARCHES).is_none() {
         return;
@@ -139,7 +139,7 @@ fn credential_globs() -> impl Iterator<Item = String> {
 /// `-o` with a pattern that fits single signs: printed piece by piece, nothing would be
 /// recognised as a key any more.
 pub(super) fn check_split_output(
-    call: &Invocation<'_>,
+    call: &ProgramCall<'_>,
     tokens: &[ArgToken<'_>],
     fixed: &str,
     findings: &mut Findings,
@@ -164,7 +164,7 @@ pub(super) fn check_split_output(
     }
 }
 
-fn add_split_finding(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+fn add_split_finding(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::SPLITS_OUTPUT.with("arg", excerpt(text));
     call.ask("pieces", say, at, &[Effect::Secret], findings);
@@ -250,20 +250,20 @@ const SPELLED: &str = "_- \"':/=@,;#%&!~";
 const PROTECTED: &str = "-./\":=@,#%&!~$[]*";
 
 /// `diff` of folders: it follows the links in them, and reads every file.
-pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let world = call.ground.scene.world;
+pub fn diff(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let world = call.context.scene.world;
     let named = tokens.iter().filter_map(|token| {
         let text = token.operand().or_else(|| token.value_of("--from-file|--to-file"));
         text.map(|text| (token.at, text))
     });
-    let folder = |text: &str| world.kind(&call.ground.cwd.join(text)) == PathKind::Folder;
+    let folder = |text: &str| world.kind(&call.context.cwd.join(text)) == PathKind::Folder;
     let folders: Vec<_> = named.filter(|(_, text)| folder(text)).collect();
     if folders.is_empty() {
         return;
     }
     let deep = args::find_flag(tokens, "-r|--recursive").is_some();
     let linked = |text: &str| {
-        let path = paths::normalize(&call.ground.cwd.join(text));
+        let path = paths::normalize(&call.context.cwd.join(text));
         let above = path.parent().map(|above| world.resolve(above));
         above
             .zip(path.file_name())
@@ -285,7 +285,7 @@ pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 }
 
 /// The options with which `diff` follows no link and reads no file of credentials.
-fn insert_diff_excludes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn insert_diff_excludes(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let end = args::end_of_options(call.args, tokens);
     call.insert(end, "--no-dereference", findings);
     let globs = sensitive::sensitive_globs();
@@ -301,10 +301,10 @@ const MOST_ENTRIES: usize = 20_000;
 
 /// A link that leads out, or a file of credentials, that a program meets which goes
 /// through a folder and follows links. Also the folder itself, where it holds too much.
-fn find_escape(call: &Invocation<'_>, text: &str, deep: bool) -> Option<String> {
-    let scene = call.ground.scene;
+fn find_escape(call: &ProgramCall<'_>, text: &str, deep: bool) -> Option<String> {
+    let scene = call.context.scene;
     let world = scene.world;
-    let mut seen = vec![world.resolve(&call.ground.cwd.join(text))];
+    let mut seen = vec![world.resolve(&call.context.cwd.join(text))];
     let (mut next, mut left) = (0, MOST_ENTRIES);
     while let Some(folder) = seen.get(next).cloned() {
         next += 1;
@@ -315,7 +315,7 @@ fn find_escape(call: &Invocation<'_>, text: &str, deep: bool) -> Option<String> 
         left -= entries.len();
         for (path, kind) in entries {
             let shown = path.to_string_lossy().into_owned();
-            let class = paths::classify(&shown, &call.ground.cwd, scene);
+            let class = paths::classify(&shown, &call.context.cwd, scene);
             if !matches!(class, PathClass::Inside | PathClass::Public) {
                 return Some(shown);
             }

@@ -5,10 +5,10 @@ use avocet_core::protocol::Effect;
 
 use super::super::findings::{DELETES, Findings, POWER, REMOTE, excerpt};
 use super::super::places::is_named;
-use super::super::spec::{ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, ProgramCall, operands};
 
 /// `docker run` with the machine's own insides handed over.
-pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn docker(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         let root = arg.starts_with("/:")
             || arg.contains("=/:")
@@ -37,7 +37,7 @@ pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings
 }
 
 /// Sub-commands of cloud tools that take things down, or change them without asking.
-pub fn destroys(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn destroys(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     #[rustfmt::skip]
     let verbs = [
         "destroy", "delete", "rm", "rb", "remove", "uninstall", "drain", "purge", "down",
@@ -55,7 +55,7 @@ pub fn destroys(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
 }
 
 /// `docker volume rm`, `docker system prune`.
-pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn prune(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let volume = call.id.ends_with(".volume");
     let grave = |text: &str| text == "prune" || (volume && matches!(text, "rm" | "remove"));
     if let Some((at, _)) = operands(tokens).find(|(_, text)| grave(text)) {
@@ -64,7 +64,7 @@ pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 }
 
 /// `gh repo delete`, `gh auth token`.
-pub fn forge(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn forge(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let at = |word: &str| call.args.iter().position(|arg| arg == word);
     if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
         call.refuse("delete", words::CLOUD_DESTROYS, at, REMOTE, findings);
@@ -92,7 +92,7 @@ const READING: &str = "list ls view status diff checks search download watch";
 const METHODS: &[&str] = &["POST", "PUT", "PATCH", "DELETE"];
 
 /// Whether a call sends something to another machine.
-pub fn sends(call: &Invocation<'_>, effects: &[Effect]) -> bool {
+pub fn sends(call: &ProgramCall<'_>, effects: &[Effect]) -> bool {
     let (uses_network, runs) =
         (effects.contains(&Effect::Network), effects.contains(&Effect::Exec));
     let program = call.id.split('.').next().unwrap_or_default();

@@ -6,11 +6,11 @@ use avocet_core::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::Findings;
-use super::super::spec::{ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, ProgramCall, operands};
 use super::awk::closing_delimiter;
 
 /// `sed`: only printing, deleting and replacing on the way to standard output.
-pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn sed(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let mut given = false;
     for token in tokens {
         if let Some(script) = token.value_of("-e|--expression") {
@@ -33,7 +33,7 @@ pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
     }
 }
 
-fn sed_script(script: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
+fn sed_script(script: &str, at: usize, call: &ProgramCall<'_>, findings: &mut Findings) {
     if !is_plain_script(script) {
         call.ask("script", words::SED_SCRIPT, at, &[Effect::Write], findings);
     }

@@ -14,7 +14,7 @@ use super::super::{OwnProgram, Shelf, paths, tools};
 pub fn identify<'n>(
     name: &'n str,
     named: Option<usize>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Option<(&'n str, ProgramOwner)> {
     if BUILT_IN.contains(&name) {
@@ -22,8 +22,8 @@ pub fn identify<'n>(
         findings.add("program.builtin", Tier::L2, say, named, &[Effect::Exec]);
         return None;
     }
-    let scene = ground.scene;
-    if let Some(own) = own_program(name, ground) {
+    let scene = context.scene;
+    if let Some(own) = own_program(name, context) {
         let why = match own.kind {
             Shelf::Manager => words::PROGRAM_OF_MANAGER,
             Shelf::Toolchain => words::PROGRAM_OF_TOOLCHAIN,
@@ -40,8 +40,8 @@ pub fn identify<'n>(
     }
     // A program that starts another takes its path by the letters.
     let path = match named {
-        Some(_) => ground.cwd.join(name),
-        None => paths::absolute(name, &ground.cwd, &scene.place.home),
+        Some(_) => context.cwd.join(name),
+        None => paths::absolute(name, &context.cwd, &scene.place.home),
     };
     if scene.world.program(&path.to_string_lossy()).is_some() {
         return name.rsplit('/').next().map(|short| (short, ProgramOwner::System));
@@ -55,7 +55,7 @@ pub fn identify<'n>(
     } else if scene.place.contains(&real) {
         ("program.path", Tier::L1, words::PROGRAM_OF_WORKSPACE)
     } else {
-        ("program.outside", unknown_tier(ground), words::PROGRAM_OUTSIDE)
+        ("program.outside", unknown_tier(context), words::PROGRAM_OUTSIDE)
     };
     let say = why.with("program", excerpt(name)).with("path", excerpt(&real.to_string_lossy()));
     findings.add(rule, tier, say, named, &[Effect::Exec]);
@@ -72,12 +72,12 @@ pub enum ProgramOwner {
 }
 
 /// The program of the project's own, or of a toolchain manager, that a name refers to.
-pub fn own_program(name: &str, ground: &JudgeContext<'_>) -> Option<OwnProgram> {
-    let scene = ground.scene;
+pub fn own_program(name: &str, context: &JudgeContext<'_>) -> Option<OwnProgram> {
+    let scene = context.scene;
     if !name.contains('/') {
         return scene.world.own_program(name);
     }
-    let path = paths::absolute(name, &ground.cwd, &scene.place.home);
+    let path = paths::absolute(name, &context.cwd, &scene.place.home);
     let path = path.to_string_lossy();
     // A program in a trusted folder is a trusted one, whatever else the folder is.
     scene.world.program(&path).map_or_else(|| scene.world.own_program(&path), |_| None)
@@ -88,24 +88,24 @@ pub fn check_allow_list(
     name: &str,
     named: Option<usize>,
     has_row: bool,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    if !ground.scene.policy.allows(short, has_row) && tools::is_tool(name) {
+    if !context.scene.policy.allows(short, has_row) && tools::is_tool(name) {
         let say = words::PROGRAM_IS_TOOL.with("tool", name.to_owned());
         findings.add("program.tool", Tier::L2, say, named, &[Effect::Exec]);
-    } else if !ground.scene.policy.allows(short, has_row) {
+    } else if !context.scene.policy.allows(short, has_row) {
         let say =
             words::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
-        findings.add("program.unknown", unknown_tier(ground), say, named, &[Effect::Exec]);
+        findings.add("program.unknown", unknown_tier(context), say, named, &[Effect::Exec]);
     } else if !has_row {
         let say = words::PROGRAM_ADDED.with("program", excerpt(name));
         findings.add("program.added", Tier::L1, say, named, &[Effect::Exec]);
     }
 }
 
-fn unknown_tier(ground: &JudgeContext<'_>) -> Tier {
-    match ground.scene.policy.unknown_program {
+fn unknown_tier(context: &JudgeContext<'_>) -> Tier {
+    match context.scene.policy.unknown_program {
         Unknown::Refuse => Tier::L2,
         Unknown::Confirm => Tier::L1,
     }

@@ -2,7 +2,7 @@
 //! module.
 
 use super::super::warning::Warning;
-use avocet_core::i18n::Phrase as Say;
+use avocet_core::i18n::{Phrase as Say, safety as words};
 
 /// A line, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -250,6 +250,17 @@ impl Simple {
 }
 
 impl Script {
+    pub fn mark_opaque(&mut self, why: Say) {
+        self.opaque.get_or_insert(why);
+    }
+
+    /// A quote, an escape or a form whose end is missing makes the line opaque.
+    pub fn expect_closed(&mut self, is_closed: bool) {
+        if !is_closed {
+            self.mark_opaque(words::SHELL_UNFINISHED);
+        }
+    }
+
     pub fn add_form(&mut self, form: Warning) {
         if !self.forms.contains(&form) {
             self.forms.push(form);

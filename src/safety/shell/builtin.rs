@@ -114,7 +114,7 @@ impl LineJudge<'_, '_> {
             findings.warn(Warning::PipeToShell);
         }
         let line: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
-        judge_line(&line.join(" "), self.seat, self.depth + 1, self.ground, findings);
+        judge_line(&line.join(" "), self.seat, self.depth + 1, self.context, findings);
     }
 
     /// `trap LINE SIGNAL…`: the line runs later.
@@ -124,7 +124,7 @@ impl LineJudge<'_, '_> {
         findings.add("shell.eval", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
         let line = rest.iter().find(|word| !word.text.starts_with('-'));
         if let Some(line) = line.filter(|line| !line.text.trim().is_empty()) {
-            judge_line(&line.text, self.seat, self.depth + 1, self.ground, findings);
+            judge_line(&line.text, self.seat, self.depth + 1, self.context, findings);
         }
     }
 
@@ -133,7 +133,7 @@ impl LineJudge<'_, '_> {
         for word in rest {
             if let Some((name, line)) = word.text.split_once('=') {
                 self.redefined.push(name.to_owned());
-                judge_line(line, self.seat, self.depth + 1, self.ground, findings);
+                judge_line(line, self.seat, self.depth + 1, self.context, findings);
             }
         }
         add_opaque(words::SHELL_EVALUATES, self.seat, findings);
@@ -153,7 +153,7 @@ impl LineJudge<'_, '_> {
 
     fn check_read(&self, path: &str, findings: &mut Findings) {
         for cwd in self.folders.iter() {
-            self.as_call("sh", &self.ground_in(cwd)).check_read(path, 0, findings);
+            self.as_call("sh", &self.context_in(cwd)).check_read(path, 0, findings);
         }
     }
 
@@ -178,7 +178,7 @@ impl LineJudge<'_, '_> {
         let known = target.filter(|word| {
             name == "cd" && !word.needs_expansion() && !word.has(Trait::Pattern) && word.text != "-"
         });
-        let home = &self.ground.scene.place.home;
+        let home = &self.context.scene.place.home;
         let Some(word) = known else {
             if name == "cd" && target.is_none() {
                 self.folders.change_to(|_| home.clone());
@@ -215,7 +215,7 @@ impl LineJudge<'_, '_> {
         for word in
             rest.iter().filter(|word| effects.contains(&Effect::Exec) && word.text.contains(' '))
         {
-            judge_line(&word.text, self.seat, self.depth + 1, self.ground, findings);
+            judge_line(&word.text, self.seat, self.depth + 1, self.context, findings);
         }
     }
 
@@ -232,7 +232,7 @@ impl LineJudge<'_, '_> {
             if !parse(&line).commands.is_empty() {
                 let say = words::SHELL_EXPANDS.with("word", excerpt(&word.text));
                 findings.add("shell.expansion", Tier::L1, say, self.seat.arg(0), &[]);
-                judge_line(&line, self.seat, self.depth + 1, self.ground, findings);
+                judge_line(&line, self.seat, self.depth + 1, self.context, findings);
             }
         }
     }

@@ -11,7 +11,7 @@ use avocet_core::protocol::{Effect, StepAction, SubCommand, Tier};
 
 use super::checks::lines;
 use super::findings::{Findings, SENDS, excerpt};
-use super::spec::{ArgPosition, Invocation, JudgeContext};
+use super::spec::{ArgPosition, JudgeContext, ProgramCall};
 use super::warning::Warning;
 use super::{NamedWrite, WriteOpening, malformed, named, sensitive, wrappers};
 
@@ -19,6 +19,7 @@ mod assignment;
 mod ast;
 mod brace_expansion;
 mod builtin;
+mod characters;
 mod compound;
 mod condition;
 mod cwd;
@@ -90,7 +91,7 @@ pub fn judge_line(
     line: &str,
     seat: ArgPosition,
     depth: usize,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Vec<SubCommand> {
     if depth > MOST_DEPTH {
@@ -99,9 +100,9 @@ pub fn judge_line(
     }
     let script = parse(line);
     judge_whole_line(line, &script, seat, findings);
-    let folders = Folders::new(ground.cwd.clone());
+    let folders = Folders::new(context.cwd.clone());
     let mut walk =
-        LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
+        LineJudge { seat, depth, context, script: &script, folders, redefined: Vec::new() };
     let mut pieces = Vec::new();
     let mut named = Vec::new();
     let mut entries = script.functions.is_empty().then(Vec::new);
@@ -183,7 +184,7 @@ fn add_variable(name: &str, seat: ArgPosition, findings: &mut Findings) {
 struct LineJudge<'a, 'g> {
     seat: ArgPosition,
     depth: usize,
-    ground: &'a JudgeContext<'g>,
+    context: &'a JudgeContext<'g>,
     script: &'a Script,
     folders: Folders,
     /// Names the line gave another meaning.
@@ -218,10 +219,10 @@ impl LineJudge<'_, '_> {
         let (name, rest) = simple.words.split_first()?;
         let args = rest.iter().map(|word| word.text.clone()).collect();
         let work = StepAction::Exec { program: name.text.clone(), args };
-        let program = self.ground.scene.world.program(&name.text);
-        let ground = self.ground_in(self.folders.only()?);
+        let program = self.context.scene.world.program(&name.text);
+        let context = self.context_in(self.folders.only()?);
         let reasons = found.iter().map(|finding| &finding.reason);
-        named::entries(&work, program.as_ref(), &ground, reasons, &found.launch.named)
+        named::entries(&work, program.as_ref(), &context, reasons, &found.launch.named)
     }
 
     /// A variable that is set, as an assignment or by a builtin.
@@ -229,20 +230,20 @@ impl LineJudge<'_, '_> {
         findings.warn(Warning::EnvAssign);
         if !wrappers::is_harmless_variable(name, value) {
             add_variable(name, self.seat, findings);
-            let call = self.as_call(name, self.ground);
+            let call = self.as_call(name, self.context);
             lines::judge_variable(name, value, &call, 0, findings);
         }
     }
 
     /// The line as a call of what it names.
-    fn as_call<'c>(&self, name: &'c str, ground: &'c JudgeContext<'_>) -> Invocation<'c> {
+    fn as_call<'c>(&self, name: &'c str, context: &'c JudgeContext<'_>) -> ProgramCall<'c> {
         let (seat, depth) = (self.seat, self.depth);
-        Invocation { id: "shell".into(), name, args: &[], seat, depth, ground }
+        ProgramCall { id: "shell".into(), name, args: &[], seat, depth, context }
     }
 
-    /// The ground in a folder that the line may have gone to.
-    fn ground_in(&self, cwd: &Path) -> JudgeContext<'_> {
-        JudgeContext { cwd: cwd.to_owned(), ..self.ground.clone() }
+    /// The context in a folder that the line may have gone to.
+    fn context_in(&self, cwd: &Path) -> JudgeContext<'_> {
+        JudgeContext { cwd: cwd.to_owned(), ..self.context.clone() }
     }
 
     /// The expansions among the words after the name.
@@ -258,7 +259,7 @@ impl LineJudge<'_, '_> {
             findings.add("shell.expansion", Tier::L1, say, arg, &[]);
         }
         if let Some(word) = rest.iter().find(|w| w.has(Trait::Pattern) && is_hidden_glob(&w.text)) {
-            self.as_call("sh", self.ground).ask_sensitive(&word.text, 0, findings);
+            self.as_call("sh", self.context).ask_sensitive(&word.text, 0, findings);
         }
     }
 
@@ -290,7 +291,7 @@ impl LineJudge<'_, '_> {
 
     /// The same command with its braces spread out, as the shell will: `rm {-rf,x}`.
     fn judge_brace_expansion(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
-        if rest.iter().any(|word| word.has(Trait::Braces)) && self.ground.row(name).is_some() {
+        if rest.iter().any(|word| word.has(Trait::Braces)) && self.context.row(name).is_some() {
             let args: Vec<String> =
                 rest.iter().flat_map(|word| brace_expansion::expand(&word.text)).collect();
             let kept = findings.program_count();
@@ -306,7 +307,7 @@ impl LineJudge<'_, '_> {
         let parts: Vec<String> = plain.split(' ').chain(rest).map(str::to_owned).collect();
         let parts: Vec<String> = parts.into_iter().skip_while(String::is_empty).collect();
         if let Some((name, args)) = parts.split_first()
-            && self.ground.row(name).is_some()
+            && self.context.row(name).is_some()
         {
             self.judge_program(name, args, self.depth, findings);
         }
@@ -334,7 +335,7 @@ impl LineJudge<'_, '_> {
         }
         if self.script.functions.iter().any(|function| function == name) {
             findings.record_program(name);
-            if self.ground.row(short).is_some() || builtin::is_builtin(name) {
+            if self.context.row(short).is_some() || builtin::is_builtin(name) {
                 let say = words::SHELL_RENAMED.with("program", excerpt(name));
                 add_opaque(say, self.seat, findings);
             }
@@ -354,10 +355,10 @@ impl LineJudge<'_, '_> {
     /// A program, in every folder the line may have gone to.
     fn judge_program(&self, name: &str, args: &[String], depth: usize, findings: &mut Findings) {
         for cwd in self.folders.iter() {
-            let ground = self.ground_in(cwd);
+            let context = self.context_in(cwd);
             let arg = self.seat.arg(0);
             let kept = findings.program_count();
-            (ground.judges.judge_command)(name, arg, args, self.seat, depth, &ground, findings);
+            (context.judges.judge_command)(name, arg, args, self.seat, depth, &context, findings);
             if self.folders.is_first(cwd) {
                 continue;
             }
@@ -381,7 +382,7 @@ impl LineJudge<'_, '_> {
                 continue;
             }
             for cwd in self.folders.iter() {
-                self.judge_redirect(redirect.way, text, &self.ground_in(cwd), findings);
+                self.judge_redirect(redirect.way, text, &self.context_in(cwd), findings);
             }
         }
     }
@@ -390,10 +391,10 @@ impl LineJudge<'_, '_> {
         &self,
         way: RedirectKind,
         text: &str,
-        ground: &JudgeContext<'_>,
+        context: &JudgeContext<'_>,
         findings: &mut Findings,
     ) {
-        let (seat, call) = (self.seat, self.as_call("sh", ground));
+        let (seat, call) = (self.seat, self.as_call("sh", context));
         if matches!(way, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
             call.check_read(text, 0, findings);
         }
@@ -439,7 +440,7 @@ impl LineJudge<'_, '_> {
     /// A text that is run: as a line, or by another language.
     fn judge_input_text(&self, text: &str, shell: bool, findings: &mut Findings) {
         if shell {
-            judge_line(text, self.seat, self.depth + 1, self.ground, findings);
+            judge_line(text, self.seat, self.depth + 1, self.context, findings);
         } else {
             wrappers::scan_code(text, self.seat.arg(0), "shell", findings);
         }

@@ -5,12 +5,13 @@
 
 use super::super::warning::Warning;
 use super::ast::{InputText, Joint, RedirectKind, Script, Set, ShellWord, Simple, Sum, Trait};
-use avocet_core::i18n::{Phrase as Say, safety as words};
+use super::characters::ShellCharacters;
+use avocet_core::i18n::safety as words;
 
 /// Takes a line apart.
 pub fn parse(line: &str) -> Script {
     let mut script = Script::default();
-    if line.len() > MOST_LINE {
+    if line.len() > MAX_LINE {
         script.opaque = Some(words::SHELL_TOO_DEEP);
     }
     if line.trim().contains('\n') {
@@ -18,7 +19,7 @@ pub fn parse(line: &str) -> Script {
     }
     let mut bodies = Vec::new();
     let mut reader =
-        ShellParser::new(line.chars().take(MOST_LINE).collect(), &mut script, &mut bodies);
+        ShellParser::new(line.chars().take(MAX_LINE).collect(), &mut script, &mut bodies);
     reader.list(ListEnd::Text);
     for (serial, body) in bodies {
         if let Some(simple) = script.commands.iter_mut().find(|s| s.seat.serial == serial) {
@@ -36,12 +37,11 @@ pub fn parse(line: &str) -> Script {
 }
 
 /// In characters; a longer line is opaque.
-const MOST_LINE: usize = 1024 * 1024;
-const MOST_DEPTH: usize = 48;
+const MAX_LINE: usize = 1024 * 1024;
+const MAX_DEPTH: usize = 48;
 
 pub(super) struct ShellParser<'s> {
-    pub(super) chars: Vec<char>,
-    pub(super) at: usize,
+    pub(super) text: ShellCharacters,
     pub(super) depth: usize,
     pub(super) script: &'s mut Script,
     /// Texts of here-documents, by the number of the command they are fed to.
@@ -50,16 +50,36 @@ pub(super) struct ShellParser<'s> {
     pub(super) pending_heredocs: Vec<Heredoc>,
     /// The position in the line of a text that was cut out.
     origin: Option<usize>,
-    /// The functions that are being defined, innermost last.
-    pub(super) defining: Vec<String>,
-    /// Where the last of them begins, if its body has not begun yet.
-    pub(super) bodiless: Option<usize>,
+    pub(super) functions: OpenFunctions,
     /// Whether the input of this part comes from another command.
     pub(super) piped: bool,
     /// Whether two parentheses were found to be no arithmetic.
     pub(super) nested_only: bool,
     /// How many substitutions are around this part.
     pub(super) substitutions: usize,
+}
+
+/// The functions that are being defined.
+#[derive(Default)]
+pub(super) struct OpenFunctions {
+    /// Innermost last.
+    pub(super) names: Vec<String>,
+    /// Where the last of them begins, if its body has not begun yet.
+    pub(super) bodiless: Option<usize>,
+}
+
+impl OpenFunctions {
+    pub(super) fn begin(&mut self, name: String, start: usize) {
+        self.names.push(name);
+        self.bodiless = Some(start);
+    }
+
+    /// How many are being defined around the form that begins here, which may be the body of one
+    /// more.
+    pub(super) fn enclosing(&mut self) -> usize {
+        let own = usize::from(self.bodiless.take().is_some());
+        self.names.len().saturating_sub(own)
+    }
 }
 
 /// The words and signs that end a list of commands.
@@ -74,6 +94,23 @@ pub(super) struct Heredoc {
     /// `<<-`: tabs in front of its lines do not count.
     pub(super) tabs: bool,
     pub(super) owner: usize,
+}
+
+impl Heredoc {
+    /// Its lines; an error with them if its end is missing.
+    pub(super) fn read_body(&self, text: &mut ShellCharacters) -> Result<String, String> {
+        let mut body = String::new();
+        while !text.is_at_end() {
+            let line = text.take_line();
+            let line = if self.tabs { line.trim_start_matches('\t') } else { &line };
+            if line == self.delimiter.text {
+                return Ok(body);
+            }
+            body.push_str(line);
+            body.push('\n');
+        }
+        Err(body)
+    }
 }
 
 /// A simple command while it is read, and the forms around it.
@@ -132,55 +169,24 @@ impl<'s> ShellParser<'s> {
         bodies: &'s mut Vec<(usize, InputText)>,
     ) -> ShellParser<'s> {
         ShellParser {
-            chars,
-            at: 0,
+            text: ShellCharacters::new(chars),
             depth: 0,
             script,
             bodies,
             pending_heredocs: Vec::new(),
             origin: None,
-            defining: Vec::new(),
-            bodiless: None,
+            functions: OpenFunctions::default(),
             piped: false,
             nested_only: false,
             substitutions: 0,
         }
     }
 
-    /// The letter here; a backslash at the end of a line joins it to the next.
-    pub(super) fn peek(&mut self) -> Option<char> {
-        while self.peek_raw(0) == Some('\\') && self.peek_raw(1) == Some('\n') {
-            self.at += 2;
-        }
-        self.peek_raw(0)
-    }
-
-    /// The letter after the one here.
-    pub(super) fn peek_next(&self) -> Option<char> {
-        let mut ahead = 1;
-        while self.peek_raw(ahead) == Some('\\') && self.peek_raw(ahead + 1) == Some('\n') {
-            ahead += 2;
-        }
-        self.peek_raw(ahead)
-    }
-
-    pub(super) fn peek_raw(&self, ahead: usize) -> Option<char> {
-        self.chars.get(self.at + ahead).copied()
-    }
-
-    pub(super) fn slice(&self, from: usize, to: usize) -> String {
-        self.chars.get(from..to.min(self.chars.len())).unwrap_or_default().iter().collect()
-    }
-
-    pub(super) fn mark_opaque(&mut self, why: Say) {
-        self.script.opaque.get_or_insert(why);
-    }
-
     /// One level further in; false at the bottom, where reading ends.
     pub(super) fn enter_level(&mut self) -> bool {
-        if self.depth >= MOST_DEPTH {
-            self.mark_opaque(words::SHELL_TOO_DEEP);
-            self.at = self.chars.len();
+        if self.depth >= MAX_DEPTH {
+            self.script.mark_opaque(words::SHELL_TOO_DEEP);
+            self.text.at = self.text.len();
             return false;
         }
         self.depth += 1;
@@ -203,45 +209,20 @@ impl<'s> ShellParser<'s> {
         inner.origin = Some(start);
         inner.piped = self.piped;
         inner.substitutions = self.substitutions + 1;
-        inner.defining.clone_from(&self.defining);
+        inner.functions.names.clone_from(&self.functions.names);
         let found = read(&mut inner);
         self.depth -= 1;
         found
     }
 
-    /// Takes the letters of an operator if they come next.
-    pub(super) fn take(&mut self, operator: &str) -> bool {
-        let start = self.at;
-        for c in operator.chars() {
-            if self.peek() != Some(c) {
-                self.at = start;
-                return false;
-            }
-            self.at += 1;
-        }
-        true
-    }
-
-    pub(super) fn skip_blanks(&mut self) {
-        while matches!(self.peek(), Some(' ' | '\t')) {
-            self.at += 1;
-        }
-    }
-
     pub(super) fn skip_blank_lines(&mut self) {
         loop {
-            match self.peek() {
-                Some(' ' | '\t') => self.at += 1,
+            match self.text.peek() {
+                Some(' ' | '\t') => self.text.at += 1,
                 Some('\n') => self.newline(),
-                Some('#') => self.skip_comment(),
+                Some('#') => self.text.skip_comment(),
                 Some(_) | None => return,
             }
-        }
-    }
-
-    pub(super) fn skip_comment(&mut self) {
-        while self.peek_raw(0).is_some_and(|c| c != '\n') {
-            self.at += 1;
         }
     }
 
@@ -253,129 +234,122 @@ impl<'s> ShellParser<'s> {
         let around = self.piped;
         let mut open = OpenCommand::new(self);
         let mut closed = end == ListEnd::Text;
-        while let Some(c) = self.peek() {
+        while let Some(c) = self.text.peek() {
             if open.form() == Some(CompoundForm::Pattern) {
                 self.pattern(&mut open);
                 continue;
             }
             match c {
-                ' ' | '\t' => self.at += 1,
+                ' ' | '\t' => self.text.at += 1,
                 // After an operator the command may be on the next line.
                 '\n' if open.before == Preceding::Operator => self.newline(),
                 '\n' => {
                     self.finish_command(&mut open, Joint::Next);
                     self.newline();
                 }
-                '#' => self.skip_comment(),
+                '#' => self.text.skip_comment(),
                 ')' if end == ListEnd::Parenthesis => {
                     closed = true;
                     break;
                 }
-                '<' | '>' if self.peek_next() != Some('(') => self.redirection(&mut open),
+                '<' | '>' if self.text.peek_next() != Some('(') => self.redirection(&mut open),
                 ';' | '&' | '|' | ')' => self.operator(&mut open),
                 '(' => self.parenthesis(&mut open),
                 _ => self.read_item(&mut open),
             }
         }
         self.finish_command(&mut open, Joint::Next);
-        self.reject_dangling_operator(&mut open);
+        open.reject_dangling_operator(self.script);
         if !closed
             || !open.frames.is_empty()
             || (end == ListEnd::Text && !self.pending_heredocs.is_empty())
         {
-            self.mark_opaque(words::SHELL_UNFINISHED);
+            self.script.mark_opaque(words::SHELL_UNFINISHED);
         }
-        self.at += usize::from(end == ListEnd::Parenthesis);
+        self.text.at += usize::from(end == ListEnd::Parenthesis);
         self.piped = around;
         self.depth -= 1;
     }
 
     fn operator(&mut self, open: &mut OpenCommand) {
-        if self.take("&>") {
-            self.take(">");
+        if self.text.take("&>") {
+            self.text.take(">");
             return self.target(open, RedirectKind::Write);
         }
-        let joins = self.peek() == Some('|') || self.peek_next() == self.peek();
+        let joins = self.text.peek() == Some('|') || self.text.peek_next() == self.text.peek();
         let nothing = open.from.is_none() && open.before == Preceding::Nothing;
-        if joins && nothing && self.peek() != Some(';') {
-            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+        if joins && nothing && self.text.peek() != Some(';') {
+            self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
         let follows = if open.is_fresh() || open.negated { Joint::Or } else { Joint::And };
-        self.reject_dangling_operator(open);
+        open.reject_dangling_operator(self.script);
         let case = open.form() == Some(CompoundForm::Branch)
-            && [";;&", ";;", ";&"].iter().any(|operator| self.take(operator));
+            && [";;&", ";;", ";&"].iter().any(|operator| self.text.take(operator));
         if case {
             self.finish_command(open, Joint::Next);
             open.set_form(CompoundForm::Pattern);
-        } else if self.take("&&") {
+        } else if self.text.take("&&") {
             self.finish_command(open, follows);
             open.before = Preceding::Operator;
-        } else if self.take("||") {
+        } else if self.text.take("||") {
             self.finish_command(open, Joint::Or);
             open.before = Preceding::Operator;
-        } else if self.take("|") {
-            self.take("&");
+        } else if self.text.take("|") {
+            self.text.take("&");
             self.finish_command(open, Joint::Pipe);
             self.piped = true;
             open.before = Preceding::Operator;
         } else {
-            match self.peek() {
-                Some(';') if matches!(self.peek_next(), Some(';' | '&')) => {
-                    self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            match self.text.peek() {
+                Some(';') if matches!(self.text.peek_next(), Some(';' | '&')) => {
+                    self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
                 }
                 Some('&') => self.script.add_form(Warning::Background),
-                Some(')') => self.mark_opaque(words::SHELL_NOT_UNDERSTOOD),
+                Some(')') => self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD),
                 Some(_) | None => {}
             }
-            self.at += 1;
+            self.text.at += 1;
             self.finish_command(open, Joint::Next);
-        }
-    }
-
-    /// A line with an operator that waits for a command and gets none is invalid.
-    fn reject_dangling_operator(&mut self, open: &mut OpenCommand) {
-        if std::mem::replace(&mut open.before, Preceding::Nothing) == Preceding::Operator {
-            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
     }
 
     fn parenthesis(&mut self, open: &mut OpenCommand) {
         open.before = Preceding::Form;
         let (fresh, nested_only) = (open.is_fresh(), self.nested_only);
-        let start = self.at;
-        if fresh && !nested_only && self.peek_raw(1) == Some('(') && self.read_arithmetic() {
-            let text = self.slice(start + 2, self.at.saturating_sub(2));
-            let sum = Sum { text, span: (start, self.at) };
+        let start = self.text.at;
+        if fresh && !nested_only && self.text.peek_raw(1) == Some('(') && self.read_arithmetic() {
+            let text = self.text.slice(start + 2, self.text.at.saturating_sub(2));
+            let sum = Sum { text, span: (start, self.text.at) };
             self.script.sums.extend((self.substitutions == 0).then_some(sum));
             return;
         }
         if !fresh {
-            self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
         self.script.add_form(Warning::Subshell);
-        let named = self.enclosing_functions();
-        self.at += 1;
+        let named = self.functions.enclosing();
+        self.text.at += 1;
         self.list(ListEnd::Parenthesis);
-        self.defining.truncate(named);
+        self.functions.names.truncate(named);
         self.nested_only = nested_only;
     }
 
     /// A word: of the grammar, of a command, or what sets a variable.
     fn read_item(&mut self, open: &mut OpenCommand) {
         let fresh = open.is_fresh();
-        let start = self.at;
+        let start = self.text.at;
         let draft = self.word();
-        if self.at == start {
+        if self.text.at == start {
             // A letter no word begins with.
-            self.at += 1;
+            self.text.at += 1;
             return;
         }
         let stream = draft.word.text.bytes().all(|b| b.is_ascii_digit())
             || (draft.word.text.starts_with('{') && draft.word.text.ends_with('}'));
         if stream
             && !draft.word.has(Trait::Quoted)
-            && matches!(self.peek(), Some('<' | '>'))
-            && self.peek_next() != Some('(')
+            && matches!(self.text.peek(), Some('<' | '>'))
+            && self.text.peek_next() != Some('(')
         {
             let name = draft.word.text.trim_matches(['{', '}']);
             self.script.names.push(name.to_owned());
@@ -387,12 +361,12 @@ impl<'s> ShellParser<'s> {
         open.begin(start, self);
         match draft.sets {
             Some(at) if open.simple.words.is_empty() => self.read_assignment(&draft.word, at, open),
-            _ if fresh && self.take_empty_parens() => {
+            _ if fresh && self.text.take_empty_parens() => {
                 self.begin_function(draft.word.text, start, open);
             }
             _ => {
                 // `export a=(…)` and its like.
-                if draft.sets.is_some() && self.peek() == Some('(') {
+                if draft.sets.is_some() && self.text.peek() == Some('(') {
                     self.array();
                 }
                 open.simple.words.push(draft.word);
@@ -404,9 +378,9 @@ impl<'s> ShellParser<'s> {
         let (name, value) = word.text.split_at_checked(at).unwrap_or_default();
         let name = name.split(['[', '+']).next().unwrap_or(name).to_owned();
         let value = value.trim_start_matches('=').to_owned();
-        let is_array = value.is_empty() && self.peek() == Some('(');
+        let is_array = value.is_empty() && self.text.peek() == Some('(');
         let elements = is_array.then(|| self.array());
-        let word = ShellWord { span: (word.span.0, self.at), ..word.clone() };
+        let word = ShellWord { span: (word.span.0, self.text.at), ..word.clone() };
         self.script.add_form(Warning::EnvAssign);
         open.simple.sets.push(Set { name, value, word, elements });
     }
@@ -414,24 +388,24 @@ impl<'s> ShellParser<'s> {
     /// The elements of an array, standing at the parenthesis.
     fn array(&mut self) -> Vec<ShellWord> {
         let mut elements = Vec::new();
-        self.at += 1;
+        self.text.at += 1;
         loop {
             self.skip_blank_lines();
-            let start = self.at;
-            match self.peek() {
+            let start = self.text.at;
+            match self.text.peek() {
                 None => {
-                    self.mark_opaque(words::SHELL_UNFINISHED);
+                    self.script.mark_opaque(words::SHELL_UNFINISHED);
                     return elements;
                 }
                 Some(')') => break,
                 Some(_) => elements.push(self.word().word),
             }
-            if self.at == start {
-                self.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
+            if self.text.at == start {
+                self.script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
                 return elements;
             }
         }
-        self.at += 1;
+        self.text.at += 1;
         elements
     }
 
@@ -439,12 +413,13 @@ impl<'s> ShellParser<'s> {
     fn finish_command(&mut self, open: &mut OpenCommand, joint: Joint) {
         let mut simple = std::mem::take(&mut open.simple);
         if let Some(from) = open.from {
-            let text = self.slice(from, self.at);
+            let text = self.text.slice(from, self.text.at);
             simple.text = text.trim_end_matches(['&', '|', ';', ' ', '\t', '\n']).to_owned();
             simple.seat.piped = self.piped;
             simple.seat.substituted = self.substitutions > 0;
             let name = simple.words.first().map(|word| word.text.as_str());
-            simple.seat.recursive = name.is_some_and(|n| self.defining.iter().any(|d| d == n));
+            simple.seat.recursive =
+                name.is_some_and(|n| self.functions.names.iter().any(|d| d == n));
             let forever = if open.condition == Some(true) { "true" } else { "false" };
             if open.condition.is_some() && name.is_some_and(|n| n == forever || n == ":") {
                 open.mark_endless();
@@ -473,6 +448,13 @@ impl OpenCommand {
             negated: false,
             condition: None,
             frames: Vec::new(),
+        }
+    }
+
+    /// A line with an operator that waits for a command and gets none is invalid.
+    fn reject_dangling_operator(&mut self, script: &mut Script) {
+        if std::mem::replace(&mut self.before, Preceding::Nothing) == Preceding::Operator {
+            script.mark_opaque(words::SHELL_NOT_UNDERSTOOD);
         }
     }
 
@@ -526,8 +508,8 @@ impl OpenCommand {
     }
 
     pub(super) fn push(&mut self, kind: CompoundForm, reader: &mut ShellParser<'_>) {
-        let definition = reader.bodiless.map(|start| (start, reader.at));
-        let defining = reader.enclosing_functions();
+        let definition = reader.functions.bodiless.map(|start| (start, reader.text.at));
+        let defining = reader.functions.enclosing();
         let piped = reader.piped;
         let frame = OpenCompound { kind, piped, defining, definition, is_endless: false };
         self.frames.push(frame);

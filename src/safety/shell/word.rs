@@ -2,7 +2,8 @@
 //! substitutions. Lists of commands are up to `read`.
 
 use super::super::warning::Warning;
-use super::ast::{ShellWord, Trait, VariableUse};
+use super::ast::{Script, ShellWord, Trait, VariableUse};
+use super::characters::ShellCharacters;
 use super::parser::{ListEnd, ShellParser};
 use avocet_core::i18n::safety as words;
 
@@ -71,6 +72,96 @@ impl WordBuilder {
         let at = self.word.text.len();
         self.word.variables.push(VariableUse { at, written: written.to_owned(), is_quoted });
     }
+
+    /// A variable: `$IFS` parts words, the state of the shell itself is a number.
+    fn push_variable(&mut self, written: &str, quoted: bool, script: &mut Script) {
+        if !quoted && matches!(written, "$IFS" | "${IFS}") {
+            self.word.plain.push(' ');
+        }
+        if matches!(written, "$?" | "$#" | "$$" | "$!") {
+            self.push_use(written, quoted);
+            written.chars().for_each(|c| self.push_plain(c));
+        } else {
+            self.push_expansion(written, Trait::Variable, quoted);
+            script.add_form(Warning::Expansion);
+        }
+    }
+
+    /// A backslash and what it quotes; false: nothing follows it.
+    fn read_escape(&mut self, text: &mut ShellCharacters) -> bool {
+        let quoted = text.peek_raw(1);
+        if let Some(c) = quoted {
+            self.word.add_trait(Trait::Quoted);
+            self.push_quoted(c);
+        }
+        text.at += 2;
+        quoted.is_some()
+    }
+
+    /// `'…'`; false: its end is missing.
+    fn read_single_quoted(&mut self, text: &mut ShellCharacters) -> bool {
+        text.at += 1;
+        self.word.add_trait(Trait::Quoted);
+        loop {
+            match text.peek_raw(0) {
+                None => return false,
+                Some('\'') => break,
+                Some(c) => self.push_quoted(c),
+            }
+            text.at += 1;
+        }
+        text.at += 1;
+        true
+    }
+
+    /// `$'…'`, standing at the quote; false: its end is missing.
+    fn read_ansi_quoted(&mut self, text: &mut ShellCharacters) -> bool {
+        text.at += 1;
+        self.word.add_trait(Trait::Quoted);
+        self.word.add_trait(Trait::Coded);
+        loop {
+            match text.peek_raw(0) {
+                None => return false,
+                Some('\'') => break,
+                Some('\\') => {
+                    text.at += 1;
+                    self.read_ansi_escape(text);
+                    continue;
+                }
+                Some(c) => self.push_quoted(c),
+            }
+            text.at += 1;
+        }
+        text.at += 1;
+        true
+    }
+
+    /// One escape of `$'…'`, starting after the backslash.
+    fn read_ansi_escape(&mut self, text: &mut ShellCharacters) {
+        let Some(c) = text.peek_raw(0) else { return };
+        text.at += 1;
+        let number = match c {
+            'x' => text.take_number(16, 2),
+            'u' => text.take_number(16, 4),
+            'U' => text.take_number(16, 8),
+            '0'..='7' => {
+                text.at -= 1;
+                text.take_number(8, 3)
+            }
+            'c' => {
+                text.at += 1;
+                Some(1)
+            }
+            _ => None,
+        };
+        let plain = match c {
+            'a' | 'b' | 'e' | 'E' | 'f' | 'r' | 'v' => '\u{1}',
+            'n' => '\n',
+            't' => '\t',
+            c => c,
+        };
+        self.push_quoted(number.and_then(char::from_u32).unwrap_or(plain));
+    }
 }
 
 /// `x`, `x+`, `x[…]`, `x[…]+`.
@@ -109,30 +200,36 @@ impl ShellParser<'_> {
     /// Reads a word that is compared, so that signs for patterns find no files.
     pub(super) fn pattern_word(&mut self) -> WordBuilder {
         let mut draft = WordBuilder::default();
-        let start = self.at;
-        while let Some(c) = self.peek() {
+        let start = self.text.at;
+        while let Some(c) = self.text.peek() {
             match c {
-                '<' | '>' if self.peek_next() == Some('(') => {
+                '<' | '>' if self.text.peek_next() == Some('(') => {
                     self.read_process_substitution(c, &mut draft)
                 }
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
-                '\'' => self.read_single_quoted(&mut draft),
+                '\'' => {
+                    let closed = draft.read_single_quoted(&mut self.text);
+                    self.script.expect_closed(closed);
+                }
                 '"' => self.read_double_quoted(&mut draft),
-                '\\' => self.escape(&mut draft),
+                '\\' => {
+                    let closed = draft.read_escape(&mut self.text);
+                    self.script.expect_closed(closed);
+                }
                 '$' => self.dollar(&mut draft, false),
                 '`' => self.backtick(&mut draft, false),
                 _ => {
                     draft.push_bare(c);
-                    self.at += 1;
+                    self.text.at += 1;
                 }
             }
         }
-        draft.word.span = (start, self.at);
+        draft.word.span = (start, self.text.at);
         draft
     }
 
     fn read_process_substitution(&mut self, way: char, draft: &mut WordBuilder) {
-        self.at += 1;
+        self.text.at += 1;
         let piped = std::mem::replace(&mut self.piped, way == '>');
         self.read_parenthesized(draft, Trait::Process, false);
         self.piped = piped;
@@ -140,119 +237,83 @@ impl ShellParser<'_> {
 
     /// `( … )` inside a word, standing at the parenthesis.
     fn read_parenthesized(&mut self, draft: &mut WordBuilder, how: Trait, quoted: bool) {
-        let start = self.at.saturating_sub(1);
-        self.at += 1;
+        let start = self.text.at.saturating_sub(1);
+        self.text.at += 1;
         self.script.add_form(Warning::Substitution);
         self.substitutions += 1;
         self.list(ListEnd::Parenthesis);
         self.substitutions -= 1;
-        let written = self.slice(start, self.at);
+        let written = self.text.slice(start, self.text.at);
         draft.push_expansion(&written, how, quoted);
     }
 
-    fn escape(&mut self, draft: &mut WordBuilder) {
-        match self.peek_raw(1) {
-            Some(c) => {
-                draft.word.add_trait(Trait::Quoted);
-                draft.push_quoted(c);
-            }
-            None => self.mark_opaque(words::SHELL_UNFINISHED),
-        }
-        self.at += 2;
-    }
-
-    fn read_single_quoted(&mut self, draft: &mut WordBuilder) {
-        self.at += 1;
-        draft.word.add_trait(Trait::Quoted);
-        loop {
-            match self.peek_raw(0) {
-                None => return self.mark_opaque(words::SHELL_UNFINISHED),
-                Some('\'') => break,
-                Some(c) => draft.push_quoted(c),
-            }
-            self.at += 1;
-        }
-        self.at += 1;
-    }
-
     fn read_double_quoted(&mut self, draft: &mut WordBuilder) {
-        self.at += 1;
+        self.text.at += 1;
         draft.word.add_trait(Trait::Quoted);
         loop {
-            match self.peek() {
-                None => return self.mark_opaque(words::SHELL_UNFINISHED),
+            match self.text.peek() {
+                None => return self.script.mark_opaque(words::SHELL_UNFINISHED),
                 Some('"') => break,
                 Some('$') => self.dollar(draft, true),
                 Some('`') => self.backtick(draft, true),
                 Some('\\') => {
-                    match self.peek_raw(1) {
+                    match self.text.peek_raw(1) {
                         Some(c) if "$`\"\\".contains(c) => draft.push_quoted(c),
                         Some(c) => ['\\', c].into_iter().for_each(|c| draft.push_quoted(c)),
                         None => {}
                     }
-                    self.at += 2;
+                    self.text.at += 2;
                 }
                 Some(c) => {
                     draft.push_quoted(c);
-                    self.at += 1;
+                    self.text.at += 1;
                 }
             }
         }
-        self.at += 1;
+        self.text.at += 1;
     }
 
     /// The expansion that a `$` begins.
     pub(super) fn dollar(&mut self, draft: &mut WordBuilder, quoted: bool) {
-        let start = self.at;
-        self.at += 1;
-        match self.peek() {
+        let start = self.text.at;
+        self.text.at += 1;
+        match self.text.peek() {
             Some('(') => self.substitution(draft, quoted),
-            Some('{') => self.parameter(draft, quoted),
+            Some('{') => {
+                let start = self.text.at.saturating_sub(1);
+                self.text.at += 1;
+                self.skip_to('}', quoted);
+                let written = self.text.slice(start, self.text.at);
+                if written.ends_with("@P}") {
+                    self.script.mark_opaque(words::SHELL_EVALUATES);
+                }
+                draft.push_variable(&written, quoted, self.script);
+            }
             Some('[') => {
-                self.at += 1;
+                self.text.at += 1;
                 self.skip_to(']', false);
                 draft.push_expansion("$[…]", Trait::Variable, quoted);
             }
-            Some('\'') if !quoted => self.read_ansi_quoted(draft),
+            Some('\'') if !quoted => {
+                let closed = draft.read_ansi_quoted(&mut self.text);
+                self.script.expect_closed(closed);
+            }
             Some('"') if !quoted => self.read_double_quoted(draft),
             Some(c) if c.is_ascii_alphanumeric() || "_@*#?-$!".contains(c) => {
-                self.read_variable(start, c, draft, quoted);
+                self.text.skip_variable(c);
+                let written = self.text.slice(start, self.text.at);
+                draft.push_variable(&written, quoted, self.script);
             }
             Some(_) | None => draft.push_bare('$'),
         }
     }
 
-    fn read_variable(&mut self, start: usize, first: char, draft: &mut WordBuilder, quoted: bool) {
-        self.at += 1;
-        if first.is_ascii_alphabetic() || first == '_' {
-            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-                self.at += 1;
-            }
-        }
-        let written = self.slice(start, self.at);
-        self.push_variable(&written, draft, quoted);
-    }
-
-    /// A variable: `$IFS` parts words, the state of the shell itself is a number.
-    fn push_variable(&mut self, written: &str, draft: &mut WordBuilder, quoted: bool) {
-        if !quoted && matches!(written, "$IFS" | "${IFS}") {
-            draft.word.plain.push(' ');
-        }
-        if matches!(written, "$?" | "$#" | "$$" | "$!") {
-            draft.push_use(written, quoted);
-            written.chars().for_each(|c| draft.push_plain(c));
-        } else {
-            draft.push_expansion(written, Trait::Variable, quoted);
-            self.script.add_form(Warning::Expansion);
-        }
-    }
-
     /// `$(…)` and `$((…))`, standing at the parenthesis.
     fn substitution(&mut self, draft: &mut WordBuilder, quoted: bool) {
-        let start = self.at.saturating_sub(1);
+        let start = self.text.at.saturating_sub(1);
         let nested_only = self.nested_only;
-        if self.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
-            let written = self.slice(start, self.at);
+        if self.text.peek_raw(1) == Some('(') && !nested_only && self.read_arithmetic() {
+            let written = self.text.slice(start, self.text.at);
             draft.push_expansion(&written, Trait::Variable, true);
         } else {
             self.read_parenthesized(draft, Trait::Substitution, quoted);
@@ -263,19 +324,19 @@ impl ShellParser<'_> {
     /// Arithmetic in two parentheses. False: it was not arithmetic, and nothing was read;
     /// then this is a subshell in a subshell.
     pub(super) fn read_arithmetic(&mut self) -> bool {
-        let (start, known) = (self.at, self.script.commands.len());
+        let (start, known) = (self.text.at, self.script.commands.len());
         if !self.enter_level() {
             return true;
         }
-        self.at += 2;
+        self.text.at += 2;
         let sum = self.skip_arithmetic();
         self.depth -= 1;
         if sum {
-            let text = self.slice(start, self.at);
+            let text = self.text.slice(start, self.text.at);
             self.script.names.extend(identifiers(&text).map(str::to_owned));
             return true;
         }
-        self.at = start;
+        self.text.at = start;
         self.script.commands.truncate(known);
         self.nested_only = true;
         false
@@ -285,13 +346,13 @@ impl ShellParser<'_> {
         let mut scrap = WordBuilder::default();
         let mut open = 0usize;
         loop {
-            match self.peek() {
+            match self.text.peek() {
                 None => return false,
                 Some('(') => open += 1,
                 Some(')') if open > 0 => open -= 1,
                 Some(')') => {
-                    let closed = self.peek_raw(1) == Some(')');
-                    self.at += if closed { 2 } else { 0 };
+                    let closed = self.text.peek_raw(1) == Some(')');
+                    self.text.at += if closed { 2 } else { 0 };
                     return closed;
                 }
                 Some(_) => {
@@ -299,20 +360,8 @@ impl ShellParser<'_> {
                     continue;
                 }
             }
-            self.at += 1;
+            self.text.at += 1;
         }
-    }
-
-    /// `${…}`, standing at the brace.
-    fn parameter(&mut self, draft: &mut WordBuilder, quoted: bool) {
-        let start = self.at.saturating_sub(1);
-        self.at += 1;
-        self.skip_to('}', quoted);
-        let written = self.slice(start, self.at);
-        if written.ends_with("@P}") {
-            self.mark_opaque(words::SHELL_EVALUATES);
-        }
-        self.push_variable(&written, draft, quoted);
     }
 
     /// Skips text up to `end`, and reads the substitutions in it.
@@ -322,13 +371,13 @@ impl ShellParser<'_> {
         }
         let mut scrap = WordBuilder::default();
         loop {
-            match self.peek() {
+            match self.text.peek() {
                 None => {
-                    self.mark_opaque(words::SHELL_UNFINISHED);
+                    self.script.mark_opaque(words::SHELL_UNFINISHED);
                     break;
                 }
                 Some(c) if c == end => {
-                    self.at += 1;
+                    self.text.at += 1;
                     break;
                 }
                 Some(_) => self.skip_part(&mut scrap, quoted),
@@ -339,13 +388,16 @@ impl ShellParser<'_> {
 
     /// One letter, quote or expansion of a text that is not a command.
     fn skip_part(&mut self, scrap: &mut WordBuilder, quoted: bool) {
-        match self.peek() {
+        match self.text.peek() {
             Some('$') => self.dollar(scrap, quoted),
             Some('`') => self.backtick(scrap, quoted),
-            Some('\\') => self.at += 2,
-            Some('\'') if !quoted => self.read_single_quoted(scrap),
+            Some('\\') => self.text.at += 2,
+            Some('\'') if !quoted => {
+                let closed = scrap.read_single_quoted(&mut self.text);
+                self.script.expect_closed(closed);
+            }
             Some('"') => self.read_double_quoted(scrap),
-            Some(_) | None => self.at += 1,
+            Some(_) | None => self.text.at += 1,
         }
     }
 
@@ -353,15 +405,15 @@ impl ShellParser<'_> {
     pub(super) fn read_text(&mut self) -> ShellWord {
         let mut draft = WordBuilder::default();
         draft.word.add_trait(Trait::Quoted);
-        while let Some(c) = self.peek() {
+        while let Some(c) = self.text.peek() {
             match c {
                 '$' => self.dollar(&mut draft, true),
                 '`' => self.backtick(&mut draft, true),
                 _ => {
                     let escaped =
-                        self.peek_raw(1).filter(|next| c == '\\' && "$`\\".contains(*next));
+                        self.text.peek_raw(1).filter(|next| c == '\\' && "$`\\".contains(*next));
                     draft.push_quoted(escaped.unwrap_or(c));
-                    self.at += 1 + usize::from(escaped.is_some());
+                    self.text.at += 1 + usize::from(escaped.is_some());
                 }
             }
         }
@@ -369,85 +421,27 @@ impl ShellParser<'_> {
     }
 
     fn backtick(&mut self, draft: &mut WordBuilder, quoted: bool) {
-        let start = self.at;
-        self.at += 1;
+        let start = self.text.at;
+        self.text.at += 1;
         let mut inner = String::new();
         loop {
-            match self.peek_raw(0) {
+            match self.text.peek_raw(0) {
                 None => {
-                    self.mark_opaque(words::SHELL_UNFINISHED);
+                    self.script.mark_opaque(words::SHELL_UNFINISHED);
                     break;
                 }
                 Some('`') => break,
-                Some('\\') if self.peek_raw(1).is_some_and(|c| "`\\$".contains(c)) => {
-                    inner.extend(self.peek_raw(1));
-                    self.at += 1;
+                Some('\\') if self.text.peek_raw(1).is_some_and(|c| "`\\$".contains(c)) => {
+                    inner.extend(self.text.peek_raw(1));
+                    self.text.at += 1;
                 }
                 Some(c) => inner.push(c),
             }
-            self.at += 1;
+            self.text.at += 1;
         }
-        self.at += 1;
+        self.text.at += 1;
         self.script.add_form(Warning::Substitution);
         draft.push_expansion(&format!("$({inner})"), Trait::Substitution, quoted);
         self.parse_nested(&inner, start, |reader| reader.list(ListEnd::Text));
-    }
-
-    /// `$'…'`, standing at the quote.
-    fn read_ansi_quoted(&mut self, draft: &mut WordBuilder) {
-        self.at += 1;
-        draft.word.add_trait(Trait::Quoted);
-        draft.word.add_trait(Trait::Coded);
-        loop {
-            match self.peek_raw(0) {
-                None => return self.mark_opaque(words::SHELL_UNFINISHED),
-                Some('\'') => break,
-                Some('\\') => {
-                    self.at += 1;
-                    self.read_ansi_escape(draft);
-                    continue;
-                }
-                Some(c) => draft.push_quoted(c),
-            }
-            self.at += 1;
-        }
-        self.at += 1;
-    }
-
-    /// One escape of `$'…'`, starting after the backslash.
-    fn read_ansi_escape(&mut self, draft: &mut WordBuilder) {
-        let Some(c) = self.peek_raw(0) else { return };
-        self.at += 1;
-        let number = match c {
-            'x' => self.number(16, 2),
-            'u' => self.number(16, 4),
-            'U' => self.number(16, 8),
-            '0'..='7' => {
-                self.at -= 1;
-                self.number(8, 3)
-            }
-            'c' => {
-                self.at += 1;
-                Some(1)
-            }
-            _ => None,
-        };
-        let plain = match c {
-            'a' | 'b' | 'e' | 'E' | 'f' | 'r' | 'v' => '\u{1}',
-            'n' => '\n',
-            't' => '\t',
-            c => c,
-        };
-        draft.push_quoted(number.and_then(char::from_u32).unwrap_or(plain));
-    }
-
-    fn number(&mut self, base: u32, most: usize) -> Option<u32> {
-        let mut number = None;
-        for _ in 0..most {
-            let Some(digit) = self.peek_raw(0).and_then(|c| c.to_digit(base)) else { break };
-            number = Some(number.unwrap_or(0u32).wrapping_mul(base).wrapping_add(digit));
-            self.at += 1;
-        }
-        number
     }
 }

@@ -58,14 +58,18 @@ pub const EDIT_FIELDS: &[FieldRow] = &[
     optional(TO, FieldKind::Number),
 ];
 
-pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
-    add_write_findings(&spot, class, ground, out);
+pub fn write(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
+    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, context, out)?;
+    add_write_findings(&spot, class, context, out);
     let text = input.text(CONTENT)?;
     if text.len() > MOST {
         return Err(spot.say(words::TOOL_TOO_BIG).with("most", MOST / 1024).into());
     }
-    let before = content(&spot, ground, MOST)?;
+    let before = content(&spot, context, MOST)?;
     let old = match &before {
         None => None,
         Some(bytes) => Some(decode(bytes, &spot)?),
@@ -73,7 +77,7 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let encoding = old.as_ref().map_or(FileEncoding::Utf8, |(_, encoding)| *encoding);
     let old = old.as_ref().map(|(text, _)| text.as_ref());
     let text = whole_text(text, old, &spot)?;
-    let mut masks = Masks::new(ground, old.unwrap_or_default());
+    let mut masks = Masks::new(context, old.unwrap_or_default());
     let real = masks.reveal(text.0)?;
     let as_file = |text| match old {
         Some(old) if !old.is_empty() => keep_file_style(old, text),
@@ -83,10 +87,10 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let note = text.1.or(kept);
     let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text.0).0, &after));
     masks.add_findings(&spot, out);
-    check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, ground, out);
+    check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, context, out);
     let bytes = encode(&after, encoding, &spot)?;
     let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| after.to_string()));
-    change_task(spot, before.clone(), FileAfter { bytes: &bytes, shown }, note, ground)
+    change_task(spot, before.clone(), FileAfter { bytes: &bytes, shown }, note, context)
 }
 
 /// The text of a whole file: without a fence around all of it, and complete.
@@ -107,86 +111,86 @@ fn whole_text<'a>(
     }
 }
 
-pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
+pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, context, out)?;
     let edits = parse_edits(input)?;
-    edit_file((spot, class), edits, ground, out)
+    edit_file((spot, class), edits, context, out)
 }
 
 /// Edits in turn of one file, all of them or none.
 fn edit_file(
     (spot, class): (ResolvedPath, PathClass),
     edits: Vec<TextEdit>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
-    add_write_findings(&spot, class, ground, out);
-    let before = content(&spot, ground, MOST)?;
+    add_write_findings(&spot, class, context, out);
+    let before = content(&spot, context, MOST)?;
     let Some(bytes) = before else {
         return match edits.as_slice() {
             [TextEdit { old, new, .. }] if old.is_empty() => {
-                let mut masks = Masks::new(ground, "");
+                let mut masks = Masks::new(context, "");
                 let real = masks.reveal(new)?;
                 masks.add_findings(&spot, out);
                 let shown = masks.has_masks().then(|| masks.masked_display(new, &real));
-                change_task(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, ground)
+                change_task(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, context)
             }
             _ => Err(spot.missing_error()),
         };
     };
     let (text, encoding) = decode(&bytes, &spot)?;
-    let mut masks = Masks::new(ground, &text);
+    let mut masks = Masks::new(context, &text);
     let (done, shown) = apply_edits(&text, edits, &mut masks)?;
     masks.add_findings(&spot, out);
-    check_last_seen(&spot, Some(&bytes), RequiredRead::Part, ground, out);
+    check_last_seen(&spot, Some(&bytes), RequiredRead::Part, context, out);
     let after = encode(&done.text, encoding, &spot)?;
     let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| done.text.clone()));
     let after = FileAfter { bytes: &after, shown };
-    change_task(spot, Some(bytes.clone()), after, done.note, ground)
+    change_task(spot, Some(bytes.clone()), after, done.note, context)
 }
 
 /// A patch of one or several files: one change, made of all of it or none.
 pub fn patch(
     text: &str,
     path: Option<&str>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
     let mut writes: Vec<Write> = Vec::new();
     for file in file_patch::parse(text, path)? {
-        let (spot, class) = resolve_path(file.path(), Access::Writes, ground, out)?;
+        let (spot, class) = resolve_path(file.path(), Access::Writes, context, out)?;
         if writes.iter().any(|write| write.spot == spot) {
             return Err(spot.say(words::PATCH_TWICE).into());
         }
         match file {
             PatchedFile::Add { content: text, .. } => {
-                if content(&spot, ground, MOST)?.is_some_and(|bytes| !bytes.is_empty()) {
+                if content(&spot, context, MOST)?.is_some_and(|bytes| !bytes.is_empty()) {
                     return Err(spot.say(words::PATCH_EXISTS).into());
                 }
                 let edit = TextEdit { new: text, ..TextEdit::default() };
-                writes.push(written(edit_file((spot, class), vec![edit], ground, out)?)?);
+                writes.push(written(edit_file((spot, class), vec![edit], context, out)?)?);
             }
-            PatchedFile::Delete { .. } => writes.push(delete(spot, class, ground, out)?),
+            PatchedFile::Delete { .. } => writes.push(delete(spot, class, context, out)?),
             PatchedFile::Update { to: None, edits, .. } => {
-                writes.push(written(edit_file((spot, class), edits, ground, out)?)?);
+                writes.push(written(edit_file((spot, class), edits, context, out)?)?);
             }
             PatchedFile::Update { to: Some(to), edits, .. } => {
-                let (target, target_class) = resolve_path(&to, Access::Writes, ground, out)?;
-                if content(&target, ground, MOST)?.is_some() {
+                let (target, target_class) = resolve_path(&to, Access::Writes, context, out)?;
+                if content(&target, context, MOST)?.is_some() {
                     return Err(target.say(words::PATCH_EXISTS).into());
                 }
-                add_write_findings(&target, target_class, ground, out);
-                let gone = delete(spot.clone(), class, ground, out)?;
-                let before = content(&spot, ground, MOST)?.unwrap_or_default();
+                add_write_findings(&target, target_class, context, out);
+                let gone = delete(spot.clone(), class, context, out)?;
+                let before = content(&spot, context, MOST)?.unwrap_or_default();
                 let after = if edits.is_empty() {
                     Arc::from(before)
                 } else {
-                    written(edit_file((spot, class), edits, ground, out)?)?
+                    written(edit_file((spot, class), edits, context, out)?)?
                         .after
                         .unwrap_or_default()
                 };
                 let after = FileAfter { bytes: &after, shown: None };
-                writes.push(written(change_task(target, None, after, None, ground)?)?);
+                writes.push(written(change_task(target, None, after, None, context)?)?);
                 writes.push(gone);
             }
         }
@@ -209,14 +213,14 @@ fn written(task: ToolTask) -> Result<Write, InputError> {
 fn delete(
     spot: ResolvedPath,
     class: PathClass,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<Write, InputError> {
-    add_write_findings(&spot, class, ground, out);
+    add_write_findings(&spot, class, context, out);
     out.add("file.delete", Tier::L1, spot.say(words::TOOL_DELETES), None, &[Effect::Delete]);
-    let Some(before) = content(&spot, ground, MOST)? else { return Err(spot.missing_error()) };
-    check_last_seen(&spot, Some(&before), RequiredRead::Part, ground, out);
-    let change = build_change(&spot, (Some(&before), None), ground);
+    let Some(before) = content(&spot, context, MOST)? else { return Err(spot.missing_error()) };
+    check_last_seen(&spot, Some(&before), RequiredRead::Part, context, out);
+    let change = build_change(&spot, (Some(&before), None), context);
     Ok(Write { spot, after: None, change, backup: false, note: None, obstacle: None })
 }
 
@@ -315,12 +319,12 @@ fn check_last_seen(
     spot: &ResolvedPath,
     before: Option<&[u8]>,
     needs: RequiredRead,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) {
     let Some(before) = before else { return };
     let path = excerpt(&spot.shown);
-    match ground.scene.world.last_known_digest(&spot.path) {
+    match context.scene.world.last_known_digest(&spot.path) {
         Some(seen) if seen != digest(before) => {
             out.add("file.changed", Tier::L1, words::FILE_CHANGED.with("path", path), None, &[]);
         }
@@ -335,18 +339,18 @@ fn check_last_seen(
 pub fn add_write_findings(
     spot: &ResolvedPath,
     class: PathClass,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) {
     let say = spot.say(words::TOOL_WRITES);
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
     // Its other names may be anywhere, also where more than this would be asked.
-    if ground.scene.world.has_other_names(&spot.path) {
+    if context.scene.world.has_other_names(&spot.path) {
         let say = spot.say(words::WRITES_OTHER_NAMES);
         out.add("path.names", Tier::L1, say, None, &[Effect::Outside]);
     }
     let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
-    let Some((rule, tier, why)) = class.write_risk(git, || is_steering_file(spot, ground)) else {
+    let Some((rule, tier, why)) = class.write_risk(git, || is_steering_file(spot, context)) else {
         return;
     };
     let effects: &[Effect] = match class {
@@ -359,8 +363,8 @@ pub fn add_write_findings(
 }
 
 /// Files that tell agents and programs what to do and what to run.
-fn is_steering_file(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
-    spot.inside && ground.scene.steers(&spot.path)
+fn is_steering_file(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
+    spot.inside && context.scene.steers(&spot.path)
 }
 
 /// The new content of a file.
@@ -376,13 +380,13 @@ pub fn change_task(
     before: Option<Vec<u8>>,
     after: FileAfter<'_>,
     note: Option<LocalizedText>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> Result<ToolTask, InputError> {
     if before.as_deref() == Some(after.bytes) {
         return Err(spot.say(words::NOTHING_CHANGES).into());
     }
     let seen = after.shown.as_deref().map_or(after.bytes, str::as_bytes);
-    let mut change = build_change(&spot, (before.as_deref(), Some(seen)), ground);
+    let mut change = build_change(&spot, (before.as_deref(), Some(seen)), context);
     change.after = Some(digest(after.bytes));
     let after = Some(Arc::from(after.bytes));
     Ok(ToolTask::Change(Box::new(Write {
@@ -400,9 +404,9 @@ pub fn change_task(
 pub fn build_change(
     spot: &ResolvedPath,
     contents: (Option<&[u8]>, Option<&[u8]>),
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> Change {
-    describe_change(&spot.path, &spot.shown, contents, ground.scene.world.redactor())
+    describe_change(&spot.path, &spot.shown, contents, context.scene.world.redactor())
 }
 
 /// The same for a file of any path and name.

@@ -49,8 +49,8 @@ pub const SEARCH_FIELDS: &[FieldRow] = &[
     optional(&["after"], FieldKind::Number),
 ];
 
-pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let spot = resolve_read(input.text(PATH)?, ground, out)?;
+pub fn read(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let spot = resolve_read(input.text(PATH)?, context, out)?;
     let (from, to) = match input.get(RANGE) {
         Some(range) => parse_range(range)
             .ok_or_else(|| InputError::from(words::RANGE_WRONG.with("found", range.to_string())))?,
@@ -91,26 +91,26 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     }
 }
 
-pub fn list(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+pub fn list(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), context, out)?;
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
     let all = input.flag(&["all", "hidden"])?;
-    let closed = own_folders_below(&spot.path, ground);
+    let closed = own_folders_below(&spot.path, context);
     Ok(ToolTask::List(ListTask { spot, glob, depth, all, closed }))
 }
 
-fn own_folders_below(folder: &Path, ground: &JudgeContext<'_>) -> Vec<PathBuf> {
-    let own = ground.scene.place.own.iter();
+fn own_folders_below(folder: &Path, context: &JudgeContext<'_>) -> Vec<PathBuf> {
+    let own = context.scene.place.own.iter();
     own.filter(|own| own.starts_with(folder)).cloned().collect()
 }
 
 pub fn search(
     input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
-    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), context, out)?;
     let query = input.text(QUERY)?.to_owned();
     if query.is_empty() {
         return Err(input.missing_field_error(QUERY));
@@ -124,11 +124,11 @@ pub fn search(
         Some("count" | "counts") => SearchMode::Counts,
         Some(other) => return Err(words::MODE_WRONG.with("found", excerpt(other)).into()),
     };
-    let context = input.number(&["context", "around", "-C"])?.unwrap_or(0);
+    let lines = input.number(&["context", "around", "-C"])?.unwrap_or(0);
     let around =
-        |names| Ok::<_, InputError>(input.number(names)?.unwrap_or(context).min(MOST_CONTEXT));
+        |names| Ok::<_, InputError>(input.number(names)?.unwrap_or(lines).min(MOST_CONTEXT));
     Ok(ToolTask::Search(SearchTask {
-        closed: own_folders_below(&spot.path, ground),
+        closed: own_folders_below(&spot.path, context),
         spot,
         query,
         regex: !literal,

@@ -126,12 +126,12 @@ pub fn job_read(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Finding
 /// The model ends its own jobs; one that the user started or keeps is the user's.
 pub fn job_stop(
     input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
     let id = job_id(input)?;
     out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
-    if !ground.scene.world.is_job_of_model(id) {
+    if !context.scene.world.is_job_of_model(id) {
         out.add("job.stop", Tier::L1, words::JOB_OF_USER, None, &[Effect::Irreversible]);
     }
     Ok(ToolTask::Job(JobTask::Stop { id }))

@@ -26,23 +26,23 @@ const NAMED: usize = 8;
 const SHOWN: usize = 20;
 
 /// `file.edit`, of a file of any size.
-pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     if let Some(patch) = input.optional_text(PATCH)? {
-        return change::patch(patch, input.optional_text(PATH)?, ground, out);
+        return change::patch(patch, input.optional_text(PATH)?, context, out);
     }
     let mut findings = Findings::default();
-    let place = resolve_path(input.text(PATH)?, Access::Writes, ground, &mut findings)?;
-    if !is_large(&place.0, ground) {
-        return change::edit(input, ground, out);
+    let place = resolve_path(input.text(PATH)?, Access::Writes, context, &mut findings)?;
+    if !is_large(&place.0, context) {
+        return change::edit(input, context, out);
     }
     out.merge(&findings);
     let edits = change::parse_edits(input)?;
     let range = EditRange { from: input.number(FROM)?.unwrap_or(1).max(1), to: input.number(TO)? };
-    judge(place, &edits, range, ground, out)
+    judge(place, &edits, range, context, out)
 }
 
-fn is_large(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
-    let world = ground.scene.world;
+fn is_large(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
+    let world = context.scene.world;
     world.kind(&spot.path) == PathKind::File
         && world.read(&spot.path, MOST) == Contents::Unreadable
         && world.head(&spot.path, MOST + 1).is_some_and(|head| head.len() > MOST)
@@ -52,24 +52,24 @@ fn judge(
     (spot, class): (ResolvedPath, PathClass),
     edits: &[TextEdit],
     range: EditRange,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
-    add_write_findings(&spot, class, ground, out);
+    add_write_findings(&spot, class, context, out);
     out.add("file.large", Tier::L1, spot.say(words::LARGE_NOT_UNDONE), None, &[]);
     let unreadable = || InputError::from(spot.say(words::TOOL_NOT_TEXT));
-    let head = ground.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
+    let head = context.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
     let (text, encoding) = encoding::decode_head(&head).ok_or_else(unreadable)?;
     let is_crlf = has_crlf_only(&text);
     let encoding = if head.is_ascii() && !edits.iter().all(TextEdit::is_ascii) {
-        sampled_encoding(&spot, ground).unwrap_or(encoding)
+        sampled_encoding(&spot, context).unwrap_or(encoding)
     } else {
         encoding
     };
-    let mut masks = Masks::new(ground, "");
+    let mut masks = Masks::new(context, "");
     let [old, new] = encoded_texts(edits, &spot, (encoding, is_crlf), &mut masks)?;
     masks.add_findings(&spot, out);
-    let searched = ground.scene.world.find_texts(&spot.path, &old, EditSearch { encoding, range });
+    let searched = context.scene.world.find_texts(&spot.path, &old, EditSearch { encoding, range });
     let searched = searched.ok_or_else(|| spot.say(words::LARGE_CHANGES))?;
     let mut found = searched.found;
     found.retain(|place| is_aligned(place, encoding));
@@ -88,7 +88,7 @@ fn judge(
     };
     let cuts: Vec<Cut> = found.iter().filter_map(cut).collect();
     let stamp = searched.stamp;
-    let change = describe(&spot, (&found, &cuts), (stamp, encoding), ground);
+    let change = describe(&spot, (&found, &cuts), (stamp, encoding), context);
     Ok(ToolTask::LargeEdit(Box::new(LargeEdit { spot, stamp, cuts, change })))
 }
 
@@ -122,8 +122,8 @@ fn encoded_texts(
 }
 
 /// The encoding of a file whose beginning does not tell it: a log may be plain for long.
-fn sampled_encoding(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> Option<FileEncoding> {
-    let sample = ground.scene.world.sample(&spot.path, HEAD)?;
+fn sampled_encoding(spot: &ResolvedPath, context: &JudgeContext<'_>) -> Option<FileEncoding> {
+    let sample = context.scene.world.sample(&spot.path, HEAD)?;
     Some(encoding::decode_head(&sample)?.1)
 }
 
@@ -170,7 +170,7 @@ fn describe(
     spot: &ResolvedPath,
     (found, cuts): (&[FoundText], &[Cut]),
     (stamp, encoding): (LargeFileState, FileEncoding),
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> Change {
     let mut diff = String::new();
     let (mut added, mut removed) = (0, 0);
@@ -179,7 +179,7 @@ fn describe(
     for (place, cut) in found.iter().zip(cuts) {
         let with = |text: &[u8]| as_utf8([&place.before, text, &place.after].concat(), encoding);
         let (old, new) = (with(&cut.old), with(&cut.new));
-        let redactor = ground.scene.world.redactor();
+        let redactor = context.scene.world.redactor();
         let part = describe_change(&spot.path, &spot.shown, (Some(&old), Some(&new)), redactor);
         let above = encoding.count_lines(&place.before);
         let first = i64::try_from(place.line - above.min(place.line - 1)).unwrap_or(i64::MAX) - 1;

@@ -417,14 +417,14 @@ pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
 pub fn judge(
     name: &str,
     input: &Value,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Option<ToolTask> {
     match name {
-        skill::TOOL => skill::judge(input, ground, out),
-        scripted::TOOL => scripted::judge(input, ground, out),
-        name if mcp::judge(name, ground, out) => {}
-        _ => return judge_task(name, input, ground, out),
+        skill::TOOL => skill::judge(input, context, out),
+        scripted::TOOL => scripted::judge(input, context, out),
+        name if mcp::judge(name, context, out) => {}
+        _ => return judge_task(name, input, context, out),
     }
     None
 }
@@ -432,7 +432,7 @@ pub fn judge(
 fn judge_task(
     name: &str,
     input: &Value,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Option<ToolTask> {
     let Some(ToolRow { name, judge, fields }) = TOOLS.iter().find(|row| row.name == name) else {
@@ -442,7 +442,7 @@ fn judge_task(
     };
     let mut findings = Findings::default();
     let input = without_empty_fields(fields, input);
-    let task = match judge(&InputFields::new(name, &input), ground, &mut findings) {
+    let task = match judge(&InputFields::new(name, &input), context, &mut findings) {
         Ok(task) => task,
         Err(fault) => {
             // The fault may quote the file: where reading it needs approval, so does this.
@@ -494,17 +494,17 @@ enum Access {
 fn resolve_path(
     text: &str,
     access: Access,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Result<(ResolvedPath, PathClass), InputError> {
     if text.contains('\0') {
         return Err(LocalizedText::from(words::PATH_NUL).into());
     }
-    let scene = ground.scene;
-    let text = meant_path(text, ground);
-    let written = paths::absolute(text, &ground.cwd, &scene.place.home);
+    let scene = context.scene;
+    let text = meant_path(text, context);
+    let written = paths::absolute(text, &context.cwd, &scene.place.home);
     let path = scene.world.resolve(&written);
-    let class = paths::classify(text, &ground.cwd, scene);
+    let class = paths::classify(text, &context.cwd, scene);
     let spot = ResolvedPath::new(path, scene.place);
     if access == Access::Writes && scene.place.contains(&paths::normalize(&written)) && !spot.inside
     {
@@ -518,10 +518,10 @@ fn resolve_path(
 
 /// The path without what models copy with it, quotes and the `a/` of a diff, where only that one
 /// leads to a file.
-fn meant_path<'a>(text: &'a str, ground: &JudgeContext<'_>) -> &'a str {
-    let scene = ground.scene;
+fn meant_path<'a>(text: &'a str, context: &JudgeContext<'_>) -> &'a str {
+    let scene = context.scene;
     let exists = |text: &str| {
-        let path = paths::absolute(text, &ground.cwd, &scene.place.home);
+        let path = paths::absolute(text, &context.cwd, &scene.place.home);
         scene.world.kind(&scene.world.resolve(&path)) != PathKind::Missing
     };
     let bare = text.trim().trim_matches(['`', '"', '\'']);
@@ -534,10 +534,10 @@ fn meant_path<'a>(text: &'a str, ground: &JudgeContext<'_>) -> &'a str {
 /// The place of a path that is read.
 fn resolve_read(
     text: &str,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Result<ResolvedPath, InputError> {
-    let (spot, class) = resolve_path(text, Access::Reads, ground, findings)?;
+    let (spot, class) = resolve_path(text, Access::Reads, context, findings)?;
     match class.read_risk() {
         Some((rule, why, effects)) => {
             findings.add(rule, Tier::L1, spot.say(why), None, effects);
@@ -565,10 +565,10 @@ fn decode<'a>(
 /// The bytes of a file to change; `None`: there is none.
 fn content(
     spot: &ResolvedPath,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     most: usize,
 ) -> Result<Option<Vec<u8>>, InputError> {
-    let world = ground.scene.world;
+    let world = context.scene.world;
     match (world.read(&spot.path, most), world.kind(&spot.path)) {
         (Contents::Bytes(bytes), _) => {
             let is_text = spot.inside && std::str::from_utf8(&bytes).is_ok();

@@ -35,15 +35,19 @@ pub const FIELDS: &[FieldRow] = &[
     ),
 ];
 
-pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+pub fn judge(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
     let (spot, _) =
-        resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
-    if !is_listed(&spot, ground) {
+        resolve_path(input.text(PATH)?, Access::Writes, context, &mut Findings::default())?;
+    if !is_listed(&spot, context) {
         let say = spot.say(words::CONFIG_NOT_LISTED);
         out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
         return Err(spot.say(words::CONFIG_NOT_LISTED).into());
     }
-    let bytes = content(&spot, ground, MOST)?;
+    let bytes = content(&spot, context, MOST)?;
     let text = match &bytes {
         None => "{}\n",
         Some(bytes) => as_text(bytes, &spot)?,
@@ -54,7 +58,7 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     };
     let old = json_edit::parse(body)
         .map_err(|why| InputError::from(spot.say(words::CONFIG_NOT_JSON).with("why", why)))?;
-    let mut masks = Masks::new(ground, text);
+    let mut masks = Masks::new(context, text);
     let real = masks.reveal_value(input.raw_value())?;
     let becomes = |input: &InputFields<'_>| {
         let new = apply_patch(input, &old.value)?;
@@ -72,7 +76,7 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     masks.add_findings(&spot, out);
     let say = spot.say(words::TOOL_PATCHES);
     let after = FileAfter { bytes: after.as_bytes(), shown };
-    let task = change_task(spot, bytes.clone(), after, None, ground)?;
+    let task = change_task(spot, bytes.clone(), after, None, context)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
         ToolTask::Change(write) => Ok(ToolTask::Change(Box::new(Write { backup: true, ..*write }))),
@@ -81,8 +85,8 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
 }
 
 /// Whether it is one of the files that may be patched, links resolved.
-pub fn is_listed(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
-    let scene = ground.scene;
+pub fn is_listed(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
+    let scene = context.scene;
     let home = scene.world.resolve(&scene.place.home.join(".slothtool"));
     let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))
         && spot.path.extension().is_some_and(|end| end == "json");

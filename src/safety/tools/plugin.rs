@@ -101,8 +101,12 @@ pub fn alias_of(package: &str) -> &str {
     bare.strip_prefix("plugin-").filter(|rest| !rest.is_empty()).unwrap_or(bare)
 }
 
-pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let scene = ground.scene;
+pub fn judge(
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
+    let scene = context.scene;
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;
     if args.iter().any(|arg| arg.contains('\0')) {
@@ -135,7 +139,7 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
         .with("version", excerpt(&entry.version));
     out.add("plugin.run", Tier::L1, say, None, &[Effect::Exec]);
     for arg in &args {
-        check_argument_path(arg, ground, out);
+        check_argument_path(arg, context, out);
     }
     let interactive = wants_terminal(&bin, &root, &args, scene.world);
     if interactive {
@@ -145,13 +149,13 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
 }
 
 /// A plugin may read or write what its arguments name.
-fn check_argument_path(arg: &str, ground: &JudgeContext<'_>, out: &mut Findings) {
+fn check_argument_path(arg: &str, context: &JudgeContext<'_>, out: &mut Findings) {
     let value =
         arg.split_once('=').filter(|_| arg.starts_with('-')).map_or(arg, |(_, value)| value);
     if !paths::looks_like_path(value) {
         return;
     }
-    let class = paths::classify(value, &ground.cwd, ground.scene);
+    let class = paths::classify(value, &context.cwd, context.scene);
     if let Some((rule, why, effects)) = class.read_risk() {
         out.add_repeated(rule, Tier::L1, why.with("path", excerpt(value)), effects);
     }

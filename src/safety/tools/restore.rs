@@ -56,16 +56,16 @@ pub fn plan(restores: Vec<Restore>, scene: PolicyContext<'_>) -> RestorePlan {
     let world = MachineSnapshot::new(scene.world);
     let scene = PolicyContext { world: &world, ..scene };
     let cwd = scene.world.resolve(&scene.place.cwd);
-    let ground = command::judge_context(scene, cwd);
+    let context = command::judge_context(scene, cwd);
     let deleted = restores.iter().filter(|it| it.before.is_none());
     let gone: BTreeSet<PathBuf> = deleted.map(|it| PathBuf::from(&it.path)).collect();
     let mut out = RestorePlan::default();
     for restore in restores {
-        let now = check(&restore, &BTreeSet::new(), &ground);
+        let now = check(&restore, &BTreeSet::new(), &context);
         let place = match (&now, &restore.before) {
             (Ok(place), _) if place.now == restore.before => &mut out.done,
             (_, None) => &mut out.deletes,
-            (Err(_), Some(_)) if check(&restore, &gone, &ground).is_ok() => &mut out.late_writes,
+            (Err(_), Some(_)) if check(&restore, &gone, &context).is_ok() => &mut out.late_writes,
             (_, Some(_)) => &mut out.writes,
         };
         place.push(restore);
@@ -78,9 +78,9 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
     let world = MachineSnapshot::new(scene.world);
     let scene = PolicyContext { world: &world, ..scene };
     let cwd = scene.world.resolve(&scene.place.cwd);
-    let ground = command::judge_context(scene, cwd);
+    let context = command::judge_context(scene, cwd);
     let mut findings = Findings::default();
-    let task = restore_task(restore, &ground, &mut findings);
+    let task = restore_task(restore, &context, &mut findings);
     let shown = match &task {
         Ok((spot, _)) => spot.shown.clone(),
         Err(_) => restore.path.clone(),
@@ -96,7 +96,7 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
     };
     let seen = findings.seen_programs();
     let risk = findings.into_risk(false);
-    let cwd = ground.cwd;
+    let cwd = context.cwd;
     let launch = Launch::default();
     Assessment {
         step,
@@ -112,18 +112,18 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
 
 fn restore_task(
     restore: &Restore,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<(ResolvedPath, ToolTask), InputError> {
-    let RestoredPlace { spot, now, obstacle } = check(restore, &BTreeSet::new(), ground)?;
+    let RestoredPlace { spot, now, obstacle } = check(restore, &BTreeSet::new(), context)?;
     // Where only a patch may write, only a patch can be undone.
-    if patch::is_listed(&spot, ground) {
+    if patch::is_listed(&spot, context) {
         let say = spot.say(words::TOOL_PATCHES);
         out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     } else {
-        let class = paths::classify_place(&spot.path, ground.scene)
-            .max(paths::classify_place(Path::new(&restore.path), ground.scene));
-        add_write_findings(&spot, class, ground, out);
+        let class = paths::classify_place(&spot.path, context.scene)
+            .max(paths::classify_place(Path::new(&restore.path), context.scene));
+        add_write_findings(&spot, class, context, out);
     }
     if now.as_deref().map(digest) != restore.after && now != restore.before {
         let say = spot.say(words::FILE_CHANGED_SINCE);
@@ -134,7 +134,7 @@ fn restore_task(
     if now == restore.before {
         return Err(spot.say(words::NOTHING_CHANGES).into());
     }
-    let mut shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
+    let mut shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), context);
     shown.executable = restore.executable;
     let after = restore.before.as_deref().map(Arc::from);
     let (spot_shown, backup) = (spot.clone(), false);
@@ -155,18 +155,18 @@ struct RestoredPlace {
 fn check(
     restore: &Restore,
     gone: &BTreeSet<PathBuf>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> Result<RestoredPlace, InputError> {
-    let spot = locate(&restore.path, ground)?;
+    let spot = locate(&restore.path, context)?;
     if restore.before.is_some() {
-        check_folders(&spot, gone, ground)?;
+        check_folders(&spot, gone, context)?;
     }
-    let world = ground.scene.world;
+    let world = context.scene.world;
     let obstacle = match world.kind(&spot.path) {
         _ if world.is_link(&spot.path) => Some(Obstacle::NoFile),
         PathKind::Other => Some(Obstacle::NoFile),
         PathKind::Folder
-            if restore.before.is_none() || will_be_empty(&spot.path, DEEPEST, gone, ground) =>
+            if restore.before.is_none() || will_be_empty(&spot.path, DEEPEST, gone, context) =>
         {
             Some(Obstacle::EmptyFolder)
         }
@@ -174,15 +174,15 @@ fn check(
     };
     let now = match obstacle {
         Some(_) => None,
-        None => content(&spot, ground, MOST)?,
+        None => content(&spot, context, MOST)?,
     };
     Ok(RestoredPlace { spot, now, obstacle })
 }
 
 /// The file's own place: a link there is not followed. There was none on the way to it when the
 /// change was recorded, so one that is there now leads to other files.
-fn locate(path: &str, ground: &JudgeContext<'_>) -> Result<ResolvedPath, InputError> {
-    let (scene, written) = (ground.scene, Path::new(path));
+fn locate(path: &str, context: &JudgeContext<'_>) -> Result<ResolvedPath, InputError> {
+    let (scene, written) = (context.scene, Path::new(path));
     let (Some(folder), Some(name)) = (written.parent(), written.file_name()) else {
         return Err(words::TOOL_NO_FILE.with("path", excerpt(path)).into());
     };
@@ -191,7 +191,7 @@ fn locate(path: &str, ground: &JudgeContext<'_>) -> Result<ResolvedPath, InputEr
     }
     let real = scene.world.resolve(folder);
     if real != folder && scene.place.contains(written) {
-        return Err(in_the_way(folder, ground).into());
+        return Err(in_the_way(folder, context).into());
     }
     Ok(ResolvedPath::new(real.join(name), scene.place))
 }
@@ -200,21 +200,21 @@ fn locate(path: &str, ground: &JudgeContext<'_>) -> Result<ResolvedPath, InputEr
 fn check_folders(
     spot: &ResolvedPath,
     gone: &BTreeSet<PathBuf>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> Result<(), InputError> {
     for above in spot.path.ancestors().skip(1) {
-        match ground.scene.world.kind(above) {
+        match context.scene.world.kind(above) {
             PathKind::Missing => {}
             PathKind::Folder => return Ok(()),
             PathKind::File if gone.contains(above) => return Ok(()),
-            PathKind::File | PathKind::Other => return Err(in_the_way(above, ground).into()),
+            PathKind::File | PathKind::Other => return Err(in_the_way(above, context).into()),
         }
     }
     Ok(())
 }
 
-fn in_the_way(path: &Path, ground: &JudgeContext<'_>) -> LocalizedText {
-    let shown = path.strip_prefix(&ground.scene.place.workspace).unwrap_or(path);
+fn in_the_way(path: &Path, context: &JudgeContext<'_>) -> LocalizedText {
+    let shown = path.strip_prefix(&context.scene.place.workspace).unwrap_or(path);
     words::RESTORE_IN_THE_WAY.with("path", excerpt(&shown.to_string_lossy()))
 }
 
@@ -223,14 +223,14 @@ fn will_be_empty(
     folder: &Path,
     depth: usize,
     gone: &BTreeSet<PathBuf>,
-    ground: &JudgeContext<'_>,
+    context: &JudgeContext<'_>,
 ) -> bool {
-    let entries = ground.scene.world.entries(folder, MOST_ENTRIES);
+    let entries = context.scene.world.entries(folder, MOST_ENTRIES);
     depth > 0
         && entries.len() < MOST_ENTRIES
         && entries.iter().all(|(path, kind)| match kind {
             FileKind::File => gone.contains(path),
-            FileKind::Folder => will_be_empty(path, depth - 1, gone, ground),
+            FileKind::Folder => will_be_empty(path, depth - 1, gone, context),
             FileKind::Link | FileKind::Other => false,
         })
 }

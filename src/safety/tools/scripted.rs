@@ -13,7 +13,7 @@ use avocet_core::protocol::{Effect, Tier};
 pub const TOOL: &str = "script.run";
 
 /// Judges `{script, args}`.
-pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
+pub fn judge(input: &Value, context: &JudgeContext<'_>, findings: &mut Findings) {
     let known = |key: &String| matches!(key.as_str(), "script" | "args");
     let args = input.get("args");
     let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))
@@ -22,7 +22,7 @@ pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) 
     let Some(name) = name else {
         return findings.add("script.malformed", Tier::L2, words::SCRIPT_MALFORMED, None, &[]);
     };
-    if !ground.scene.world.has_script(name) {
+    if !context.scene.world.has_script(name) {
         let say = words::SCRIPT_UNKNOWN.with("name", excerpt(name));
         return findings.add("script.unknown", Tier::L2, say, None, &[]);
     }

@@ -31,7 +31,7 @@ const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask",
 const ALWAYS: &[&str] = &["skill", "ask", "plan", "recall", "job.list", "job.read", "job.stop"];
 
 /// Judges `{name, args}`.
-pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
+pub fn judge(input: &Value, context: &JudgeContext<'_>, findings: &mut Findings) {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let known = |key: &String| matches!(key.as_str(), "name" | "args");
     let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))
@@ -39,7 +39,7 @@ pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) 
     let Some(name) = text("name").filter(|_| sound) else {
         return findings.add("skill.malformed", Tier::L2, words::SKILL_MALFORMED, None, &[]);
     };
-    let Some(skill) = ground.scene.world.skill(name) else {
+    let Some(skill) = context.scene.world.skill(name) else {
         let say = words::SKILL_UNKNOWN.with("name", excerpt(name));
         return findings.add("skill.unknown", Tier::L2, say, None, &[]);
     };
@@ -54,7 +54,7 @@ pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) 
     }
     for line in &skill.shell {
         let mut found = Findings::default();
-        shell::judge_line(line, ArgPosition::Line, 0, ground, &mut found);
+        shell::judge_line(line, ArgPosition::Line, 0, context, &mut found);
         if found.tier() > Tier::L0 {
             let say = say(words::SKILL_SHELL).with("line", excerpt(line));
             return findings.add("skill.shell", Tier::L1, say, None, &[]);

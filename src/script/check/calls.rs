@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Checker;
+use super::fault_log::FaultLog;
 use super::keys::near_name;
-use super::names::{GIVEN, called_in_source};
+use super::names::{GIVEN, KnownNames, called_in_source};
 use super::near::with_near;
-use super::{Checker, FoundScript};
 use crate::directive;
-use crate::error::{LocatedError, SourcePosition, quoted};
+use crate::error::{SourcePosition, quoted};
 use crate::manifest::input::{self, ScriptArgs};
 use crate::manifest::{Export, ImportKind, Manifest};
-use crate::run::{builtin_tools, is_builtin_tool};
 use crate::settings::{PARAMETERS, SETTINGS, server_parameters};
-use crate::source;
 use crate::syntax::{ScriptNode, Tree};
 use crate::text::args::{Arg, CallExpr};
 use crate::text::{delimiters, mentions};
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::script_run as words;
 
 /// The names of the arguments of a script's call.
 #[derive(Default)]
@@ -43,13 +42,13 @@ impl Checker<'_> {
         if directive::find(name).is_none() && !self.names.has_function(name) {
             let own = self.names.functions.iter().map(String::as_str);
             let what = directive::unknown_name_text(name, own);
-            self.fault(what);
+            self.faults.add(what);
         }
     }
 
     /// The arguments in the brackets of `$if(…)`, `$for(…)`, `$on(…)`, `$exec(…)`.
     pub(super) fn check_call_arguments(&mut self, call: &CallExpr) {
-        let nothing = ScriptNode::new(Tree::Null, self.place);
+        let nothing = ScriptNode::new(Tree::Null, self.faults.place);
         let first = call.args.first().map(|arg| arg.expr.clone());
         match (call.name.as_str(), first) {
             ("if" | "while", Some(condition)) => self.check_expression(&condition),
@@ -65,7 +64,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn check_script_call(&mut self, call: &CallExpr, is_chained: bool) {
-        self.check_bare_arguments(call);
+        check_bare_arguments(call, &self.names, &mut self.faults);
         let Some(shape) = self.check_script(&call.name) else { return };
         let is_literal =
             |arg: &Arg| arg.expr.starts_with(|c: char| c == '"' || c == '\'' || c.is_ascii_digit());
@@ -74,62 +73,12 @@ impl Checker<'_> {
             named: call
                 .args
                 .iter()
-                .filter_map(|arg| Some((arg.name.clone()?, self.place)))
+                .filter_map(|arg| Some((arg.name.clone()?, self.faults.place)))
                 .collect(),
             positional: by_place().count(),
             is_open: is_chained || !by_place().all(is_literal),
         };
-        self.check_passed(&shape, passed);
-    }
-
-    /// A bare word among the arguments of a script is a variable, or else a text: only what is
-    /// nearly the name of a variable is certainly misspelt.
-    fn check_bare_arguments(&mut self, call: &CallExpr) {
-        for arg in &call.args {
-            let is_name = |c: char| c.is_alphanumeric() || c == '_';
-            if !arg.expr.chars().all(is_name) || self.names.has_variable(&arg.expr) {
-                continue;
-            }
-            let known = self.names.variables.iter().map(String::as_str);
-            if let Some(near) = near_name(&arg.expr, known).map(str::to_owned)
-                && !near.eq_ignore_ascii_case(&arg.expr)
-            {
-                let what = words::VARIABLE_NOT_SET.with("name", quoted(&arg.expr));
-                self.fault_of(
-                    &arg.expr,
-                    words::DID_YOU_MEAN.with("what", what).with("near", quoted(&near)),
-                );
-            }
-        }
-    }
-
-    fn check_passed(&mut self, shape: &Manifest, passed: PassedArgs) {
-        let is_passed = |name: &str| passed.named.iter().any(|(known, _)| known == name);
-        for (name, place) in &passed.named {
-            if !takes(shape, name) {
-                let what = words::CALL_INPUT_UNKNOWN.with("script", quoted(shape.id()));
-                let inputs = shape.inputs.iter().map(|input| input.name.as_str());
-                self.fault_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
-            }
-        }
-        // A message goes on with a conversation.
-        if passed.is_open || is_passed("message") {
-            return;
-        }
-        let named = passed.named.iter().map(|(name, _)| (name.clone(), Value::Bool(true)));
-        let positional = vec![Value::Bool(true); passed.positional];
-        let args = ScriptArgs { positional, named: named.collect(), ..ScriptArgs::default() };
-        let (bound, _) = input::bind(&shape.inputs, args);
-        let is_missing = |input: &&input::DeclaredInput| {
-            let has_value = bound.contains_key(&input.name) || shape.own_value(input).is_some();
-            input.required && !has_value
-        };
-        let missing: Vec<String> =
-            shape.inputs.iter().filter(is_missing).map(|input| input.name.clone()).collect();
-        for name in missing {
-            let what = words::CALL_INPUT_MISSING.with("script", quoted(shape.id()));
-            self.fault(what.with("name", quoted(&name)));
-        }
+        check_passed(&shape, passed, &mut self.faults);
     }
 
     /// `$exec`, `$tool` and `$pipe` name what they call as a value.
@@ -168,7 +117,7 @@ impl Checker<'_> {
             (None, None) => return,
         };
         if written.as_text().is_some() {
-            self.enter(written);
+            self.faults.enter(written);
         }
         self.check_target_name(call, &name, &entries);
     }
@@ -198,7 +147,7 @@ impl Checker<'_> {
             let named = args.pairs().iter();
             let named = named.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
             let passed = PassedArgs { named: named.collect(), ..PassedArgs::default() };
-            self.check_passed(&shape, passed);
+            check_passed(&shape, passed, &mut self.faults);
         } else if args.is_none() {
             // Without `args`, all other keys are arguments.
             let own = |key: &ScriptNode| {
@@ -208,7 +157,11 @@ impl Checker<'_> {
             let named = entries.iter().filter(|(key, _)| !own(key));
             let named = named.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
             let named: Vec<_> = named.collect();
-            self.check_passed(&shape, PassedArgs { named, positional: 0, is_open: true });
+            check_passed(
+                &shape,
+                PassedArgs { named, positional: 0, is_open: true },
+                &mut self.faults,
+            );
         }
     }
 
@@ -221,17 +174,17 @@ impl Checker<'_> {
                 Export::Itself => {}
                 Export::Function { name, .. } => {
                     let place = node.find_name(&format!("${name}"));
-                    self.place = place.unwrap_or(node.position);
+                    self.faults.place = place.unwrap_or(node.position);
                     self.check_function(name);
                 }
                 Export::Import(import) => {
-                    self.place = import.location.position;
+                    self.faults.place = import.location.position;
                     match &import.kind {
                         ImportKind::Script(name) => drop(self.check_script(name)),
                         ImportKind::File(name) | ImportKind::Wasm(name) => {
                             let path = self.library.resolve_import(name, &manifest.origin.folder);
                             if matches!(self.library.files().read_bytes(&path), Ok(None)) {
-                                self.fault(words::NO_FILE.with("name", quoted(name)));
+                                self.faults.add(words::NO_FILE.with("name", quoted(name)));
                             }
                         }
                         ImportKind::Module(_) => {}
@@ -256,10 +209,10 @@ impl Checker<'_> {
                     || self.library.find(&name, &self.manifest.origin.folder).is_ok();
                 if !is_known {
                     let text = format!("{source}\n");
-                    let place = self.source.place_of(&format!("${name}"), position, &text);
+                    let place = self.faults.source.place_of(&format!("${name}"), position, &text);
                     let own = self.names.functions.iter().map(String::as_str);
                     let what = directive::unknown_name_text(&name, own);
-                    self.fault_at(place, what);
+                    self.faults.add_at(place, what);
                 }
             }
         }
@@ -271,46 +224,57 @@ impl Checker<'_> {
         if name == self.manifest.id() || self.names.has_function(name) || is_role {
             return None;
         }
-        if !self.scripts.contains_key(name) {
-            let found = self.look_up(name);
-            self.scripts.insert(name.to_owned(), found);
-        }
-        match self.scripts.get(name) {
-            Some(FoundScript::Read(shape)) => Some(shape.clone()),
-            Some(FoundScript::Missing(what)) => {
-                let what = what.clone();
-                self.fault_of(name, what);
-                None
-            }
-            Some(FoundScript::Broken) | None => None,
-        }
+        self.scripts.find(name, &mut self.faults)
     }
+}
 
-    fn look_up(&mut self, name: &str) -> FoundScript {
-        let found = self.library.find(name, &self.manifest.origin.folder);
-        match found.and_then(|source| Manifest::load(source, self.library)) {
-            Ok(shape) => FoundScript::Read(Arc::new(shape)),
-            Err(_) if is_builtin_tool(name) => FoundScript::Broken,
-            Err(failure) if failure.location.is_some() => {
-                self.faults.push(failure);
-                FoundScript::Broken
-            }
-            Err(failure) => FoundScript::Missing(self.missing_script(name, failure)),
+/// A bare word among the arguments of a script is a variable, or else a text: only what is
+/// nearly the name of a variable is certainly misspelt.
+fn check_bare_arguments(call: &CallExpr, names: &KnownNames, faults: &mut FaultLog<'_>) {
+    for arg in &call.args {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        if !arg.expr.chars().all(is_name) || names.has_variable(&arg.expr) {
+            continue;
+        }
+        let known = names.variables.iter().map(String::as_str);
+        if let Some(near) = near_name(&arg.expr, known).map(str::to_owned)
+            && !near.eq_ignore_ascii_case(&arg.expr)
+        {
+            let what = words::VARIABLE_NOT_SET.with("name", quoted(&arg.expr));
+            faults.add_of(
+                &arg.expr,
+                words::DID_YOU_MEAN.with("what", what).with("near", quoted(&near)),
+            );
         }
     }
+}
 
-    fn missing_script(&self, name: &str, failure: LocatedError) -> LocalizedText {
-        let ids = self.script_ids();
-        let tools = builtin_tools().map(|(id, _)| id);
-        with_near(failure.message, name, ids.iter().map(String::as_str).chain(tools))
+fn check_passed(shape: &Manifest, passed: PassedArgs, faults: &mut FaultLog<'_>) {
+    let is_passed = |name: &str| passed.named.iter().any(|(known, _)| known == name);
+    for (name, place) in &passed.named {
+        if !takes(shape, name) {
+            let what = words::CALL_INPUT_UNKNOWN.with("script", quoted(shape.id()));
+            let inputs = shape.inputs.iter().map(|input| input.name.as_str());
+            faults.add_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
+        }
     }
-
-    /// The IDs of the scripts beside this one, and of the built-in ones.
-    fn script_ids(&self) -> Vec<String> {
-        let beside = self.library.files().list(&self.manifest.origin.folder);
-        let beside = beside.iter().filter(|entry| source::is_script(&entry.name));
-        let built_in = self.library.built_in().map(str::to_owned);
-        beside.map(|entry| source::stem(&entry.name).to_owned()).chain(built_in).collect()
+    // A message goes on with a conversation.
+    if passed.is_open || is_passed("message") {
+        return;
+    }
+    let named = passed.named.iter().map(|(name, _)| (name.clone(), Value::Bool(true)));
+    let positional = vec![Value::Bool(true); passed.positional];
+    let args = ScriptArgs { positional, named: named.collect(), ..ScriptArgs::default() };
+    let (bound, _) = input::bind(&shape.inputs, args);
+    let is_missing = |input: &&input::DeclaredInput| {
+        let has_value = bound.contains_key(&input.name) || shape.own_value(input).is_some();
+        input.required && !has_value
+    };
+    let missing: Vec<String> =
+        shape.inputs.iter().filter(is_missing).map(|input| input.name.clone()).collect();
+    for name in missing {
+        let what = words::CALL_INPUT_MISSING.with("script", quoted(shape.id()));
+        faults.add(what.with("name", quoted(&name)));
     }
 }
 

@@ -14,6 +14,7 @@ use crate::js::{
     function_source, names_read,
 };
 use crate::manifest::{Import, ImportKind, Manifest, Picks};
+use crate::syntax::{ScriptNode, Tree};
 use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// How many expressions are compiled at once; one by one only if one of them is wrong.
@@ -37,6 +38,24 @@ pub struct CheckedFunction {
 pub struct CheckedCode {
     pub expressions: Vec<CheckedExpression>,
     pub functions: Vec<CheckedFunction>,
+}
+
+impl CheckedCode {
+    /// The functions among the values of a node.
+    pub fn add_functions(&mut self, node: &ScriptNode) {
+        match &node.tree {
+            Tree::Text(source) if node.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) => {
+                self.functions.push(CheckedFunction {
+                    source: source.clone(),
+                    position: node.position,
+                    first_line: node.text_below,
+                });
+            }
+            Tree::List(items) => items.iter().for_each(|item| self.add_functions(item)),
+            Tree::Map(pairs) => pairs.iter().for_each(|(_, value)| self.add_functions(value)),
+            _ => {}
+        }
+    }
 }
 
 /// The faults of a script's expressions, functions and imported files.

@@ -1,58 +1,55 @@
 //! Names that are there twice: keys of one map, of which only one counts, and functions.
 
-use super::Checker;
+use super::fault_log::FaultLog;
 use crate::directive;
 use crate::error::quoted;
 use crate::js::{function_name, function_source};
+use crate::manifest::Manifest;
 use crate::manifest::imports::strip_dollar;
 use crate::syntax::{ScriptNode, Tree};
 use avocet_core::i18n::script_run as words;
 
-impl Checker<'_> {
-    /// Keys of the head, below its settings, and of the instructions.
-    pub(super) fn check_doubled_keys(&mut self) {
-        let manifest = self.manifest;
-        for (_, value) in manifest.front_matter.pairs() {
-            self.find_doubled_keys(value);
-        }
-        for item in manifest.body.iter().filter(|item| *item.file == *manifest.origin.file) {
-            self.find_doubled_keys(&item.node);
-        }
+/// Keys of the head, below its settings, and of the instructions.
+pub(super) fn check_doubled_keys(manifest: &Manifest, faults: &mut FaultLog<'_>) {
+    for (_, value) in manifest.front_matter.pairs() {
+        find_doubled_keys(value, faults);
     }
+    for item in manifest.body.iter().filter(|item| *item.file == *manifest.origin.file) {
+        find_doubled_keys(&item.node, faults);
+    }
+}
 
-    fn find_doubled_keys(&mut self, node: &ScriptNode) {
-        match &node.tree {
-            Tree::List(items) => items.iter().for_each(|item| self.find_doubled_keys(item)),
-            Tree::Map(pairs) => {
-                for (at, (key, value)) in pairs.iter().enumerate() {
-                    let name = key.key_text();
-                    let above = pairs.iter().take(at).any(|(other, _)| other.key_text() == name);
-                    if let Some(name) = name.filter(|_| above) {
-                        self.fault_at(key.position, words::KEY_TWICE.with("name", quoted(&name)));
-                    }
-                    self.find_doubled_keys(value);
+fn find_doubled_keys(node: &ScriptNode, faults: &mut FaultLog<'_>) {
+    match &node.tree {
+        Tree::List(items) => items.iter().for_each(|item| find_doubled_keys(item, faults)),
+        Tree::Map(pairs) => {
+            for (at, (key, value)) in pairs.iter().enumerate() {
+                let name = key.key_text();
+                let above = pairs.iter().take(at).any(|(other, _)| other.key_text() == name);
+                if let Some(name) = name.filter(|_| above) {
+                    faults.add_at(key.position, words::KEY_TWICE.with("name", quoted(&name)));
                 }
+                find_doubled_keys(value, faults);
             }
-            _ => {}
         }
+        _ => {}
     }
+}
 
-    /// Functions of one name, and those that take the place of a directive.
-    pub(super) fn check_doubled_functions(&mut self) {
-        let manifest = self.manifest;
-        let mut seen: Vec<String> = Vec::new();
-        for function in &manifest.functions {
-            let name = function_source(&function.source).ok().and_then(function_name);
-            let Some(name) = name.map(strip_dollar) else { continue };
-            let is_own = function.location.file == manifest.origin.file;
-            let place = function.location.position;
-            if is_own && seen.contains(&name) {
-                self.fault_at(place, words::FUNCTION_TWICE.with("name", quoted(&name)));
-            }
-            if is_own && !function.template && directive::find(&name).is_some() {
-                self.fault_at(place, words::FUNCTION_SHADOWS.with("name", quoted(&name)));
-            }
-            seen.push(name);
+/// Functions of one name, and those that take the place of a directive.
+pub(super) fn check_doubled_functions(manifest: &Manifest, faults: &mut FaultLog<'_>) {
+    let mut seen: Vec<String> = Vec::new();
+    for function in &manifest.functions {
+        let name = function_source(&function.source).ok().and_then(function_name);
+        let Some(name) = name.map(strip_dollar) else { continue };
+        let is_own = function.location.file == manifest.origin.file;
+        let place = function.location.position;
+        if is_own && seen.contains(&name) {
+            faults.add_at(place, words::FUNCTION_TWICE.with("name", quoted(&name)));
         }
+        if is_own && !function.template && directive::find(&name).is_some() {
+            faults.add_at(place, words::FUNCTION_SHADOWS.with("name", quoted(&name)));
+        }
+        seen.push(name);
     }
 }

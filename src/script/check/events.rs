@@ -1,7 +1,7 @@
 //! Checks the handlers of events, in the head and in the body.
 
 use super::Checker;
-use super::code::CheckedFunction;
+use super::fault_log::FaultLog;
 use super::near::with_near;
 use crate::error::quoted;
 use crate::settings::EVENTS;
@@ -11,22 +11,6 @@ use avocet_config::suggest;
 use avocet_core::i18n::script_run as words;
 
 impl Checker<'_> {
-    /// The functions among the values of a node.
-    pub(super) fn add_functions(&mut self, node: &ScriptNode) {
-        match &node.tree {
-            Tree::Text(source) if node.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) => {
-                self.code.functions.push(CheckedFunction {
-                    source: source.clone(),
-                    position: node.position,
-                    first_line: node.text_below,
-                });
-            }
-            Tree::List(items) => items.iter().for_each(|item| self.add_functions(item)),
-            Tree::Map(pairs) => pairs.iter().for_each(|(_, value)| self.add_functions(value)),
-            _ => {}
-        }
-    }
-
     /// `on:` of the head.
     pub(super) fn check_declared_events(&mut self) {
         let Some(on) = self.manifest.front_matter.get("on").cloned() else { return };
@@ -36,19 +20,19 @@ impl Checker<'_> {
         };
         for item in &items {
             if let Some((event, callback)) = item.as_text().and_then(|text| text.split_once(':')) {
-                self.enter(item);
-                self.check_event(event.trim());
+                self.faults.enter(item);
+                check_event(event.trim(), &mut self.faults);
                 self.check_callback(callback.trim());
             }
             if let (Some(event), Some(callback)) = (item.get("event"), item.get("callback")) {
-                self.enter(event);
-                self.check_event(&event.key_text().unwrap_or_default());
+                self.faults.enter(event);
+                check_event(&event.key_text().unwrap_or_default(), &mut self.faults);
                 self.check_callback_node(callback);
                 continue;
             }
             for (event, callback) in item.pairs() {
-                self.enter(event);
-                self.check_event(&event.key_text().unwrap_or_default());
+                self.faults.enter(event);
+                check_event(&event.key_text().unwrap_or_default(), &mut self.faults);
                 self.check_callback_node(callback);
             }
         }
@@ -72,19 +56,19 @@ impl Checker<'_> {
         };
         let event = part("event").and_then(ScriptNode::key_text).or_else(|| named("event", 0));
         match event.or_else(|| value.as_text().map(str::to_owned)) {
-            Some(event) => self.check_event(&event),
-            None => return self.fault(words::ON_NEEDS),
+            Some(event) => check_event(&event, &mut self.faults),
+            None => return self.faults.add(words::ON_NEEDS),
         }
         match (part("callback"), named("callback", 1)) {
             (Some(callback), _) => self.check_callback_node(callback),
             (None, Some(name)) => self.check_callback(&name),
-            (None, None) => self.fault(words::ON_NEEDS),
+            (None, None) => self.faults.add(words::ON_NEEDS),
         }
     }
 
     fn check_callback_node(&mut self, callback: &ScriptNode) {
         if let Some(text) = callback.as_text().filter(|_| callback.tag.is_none()) {
-            self.enter(callback);
+            self.faults.enter(callback);
             self.check_callback(text);
         }
     }
@@ -96,17 +80,17 @@ impl Checker<'_> {
             self.check_function(&call.name);
         }
     }
+}
 
-    /// A script may emit events of its own, so only what is nearly one of the run's is wrong.
-    fn check_event(&mut self, name: &str) {
-        let is_known = EVENTS.contains(&name) || name.chars().count() < 4;
-        if is_known
-            || self.source.contains("emit")
-            || suggest::nearest(name, EVENTS.iter().copied()).is_empty()
-        {
-            return;
-        }
-        let what = words::EVENT_UNKNOWN.with("name", quoted(name));
-        self.fault(with_near(what, name, EVENTS.iter().copied()));
+/// A script may emit events of its own, so only what is nearly one of the run's is wrong.
+fn check_event(name: &str, faults: &mut FaultLog<'_>) {
+    let is_known = EVENTS.contains(&name) || name.chars().count() < 4;
+    if is_known
+        || faults.source.contains("emit")
+        || suggest::nearest(name, EVENTS.iter().copied()).is_empty()
+    {
+        return;
     }
+    let what = words::EVENT_UNKNOWN.with("name", quoted(name));
+    faults.add(with_near(what, name, EVENTS.iter().copied()));
 }

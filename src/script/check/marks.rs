@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Checker;
+use super::fault_log::FaultLog;
 use super::near::with_near;
 use crate::error::quoted;
 use crate::text::{MessageText, Placeholder, RegexMark, TextSpan};
@@ -22,40 +22,38 @@ static MEANT: LazyLock<Regex> = LazyLock::new(|| {
     .unwrap()
 });
 
-impl Checker<'_> {
-    /// The `[[` of a text that begin no mark.
-    pub(super) fn check_broken_marks(&mut self, text: &str) {
-        for found in broken_marks(text) {
-            let shown: String = format!("[[{found}").chars().take(MOST_SHOWN).collect();
-            self.fault_of(&shown, words::MARK_BROKEN.with("text", quoted(&shown)));
+/// The `[[` of a text that begin no mark.
+pub(super) fn check_broken_marks(text: &str, faults: &mut FaultLog<'_>) {
+    for found in broken_marks(text) {
+        let shown: String = format!("[[{found}").chars().take(MOST_SHOWN).collect();
+        faults.add_of(&shown, words::MARK_BROKEN.with("text", quoted(&shown)));
+    }
+}
+
+/// The choices of a mark.
+pub(super) fn check_choices(ask: &Placeholder, source: &str, faults: &mut FaultLog<'_>) {
+    let Some((_, list)) = source.split_once(":|") else { return };
+    let list = list.trim_end_matches("]]");
+    if ask.choices.is_empty() {
+        faults.add_of(source, words::MARK_NO_CHOICE.with("text", quoted(source)));
+    }
+    // A word after the last choice may belong to it, unless it is nearly an option.
+    let extra = list.rsplit_once(':').map(|(_, extra)| extra.trim()).unwrap_or_default();
+    let extra = extra.strip_prefix("type=").unwrap_or(extra).trim_matches(['"', '\'']);
+    let options = ["random"];
+    if !options.contains(&extra) && extra.chars().count() > 3 {
+        let what = words::MARK_OPTION.with("name", quoted(extra));
+        let said = with_near(what.clone(), extra, options);
+        if said != what {
+            faults.add_of(source, said);
         }
     }
+}
 
-    /// The choices of a mark.
-    pub(super) fn check_choices(&mut self, ask: &Placeholder, source: &str) {
-        let Some((_, list)) = source.split_once(":|") else { return };
-        let list = list.trim_end_matches("]]");
-        if ask.choices.is_empty() {
-            self.fault_of(source, words::MARK_NO_CHOICE.with("text", quoted(source)));
-        }
-        // A word after the last choice may belong to it, unless it is nearly an option.
-        let extra = list.rsplit_once(':').map(|(_, extra)| extra.trim()).unwrap_or_default();
-        let extra = extra.strip_prefix("type=").unwrap_or(extra).trim_matches(['"', '\'']);
-        let options = ["random"];
-        if !options.contains(&extra) && extra.chars().count() > 3 {
-            let what = words::MARK_OPTION.with("name", quoted(extra));
-            let said = with_near(what.clone(), extra, options);
-            if said != what {
-                self.fault_of(source, said);
-            }
-        }
-    }
-
-    /// The group that a pattern is to give.
-    pub(super) fn check_group(&mut self, pattern: &RegexMark) {
-        if let Some(what) = missing_group(pattern) {
-            self.fault_of(&pattern.source, what);
-        }
+/// The group that a pattern is to give.
+pub(super) fn check_group(pattern: &RegexMark, faults: &mut FaultLog<'_>) {
+    if let Some(what) = missing_group(pattern) {
+        faults.add_of(&pattern.source, what);
     }
 }
 

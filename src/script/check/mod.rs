@@ -1,34 +1,36 @@
 //! Checks a script before it runs: compiles what can be compiled, looks up every name, and reports
 //! all faults with their places, in order.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::directive;
-use super::error::{LocatedError, Location, SourcePosition, quoted};
+use super::error::{LocatedError, quoted};
 use super::manifest::{ImportKind, Manifest};
 use super::run::dialogue::read_parts;
 use super::run::is_builtin_tool;
-use super::settings::{directive_keys, takes_data};
 use super::source::{ScriptLibrary, ScriptSource};
 use super::syntax::{ScriptNode, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
-use super::text::roles;
-use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::script_run as words;
 use code::CheckedCode;
+use directive_keys::{check_directive_keys, check_loop, check_system_parts, check_target_keys};
+use doubled::{check_doubled_functions, check_doubled_keys};
+use fault_log::FaultLog;
+use found_scripts::FoundScripts;
 use names::named_entries;
 pub use names::{GIVEN, KnownNames};
-use near::with_near;
 use place::SourceText;
+use role_names::{check_addressees, check_role};
 use settings::setting_faults;
 
 mod calls;
 mod code;
+mod directive_keys;
 mod directives;
 mod doubled;
 mod events;
+mod fault_log;
+mod found_scripts;
 mod keys;
 mod marks;
 mod names;
@@ -40,12 +42,10 @@ mod texts;
 mod values;
 
 /// Maximum number of faults that are reported.
-const MOST_FAULTS: usize = 200;
-/// Maximum number of faults that are collected before they are sorted.
-const MOST_COLLECTED: usize = 2 * MOST_FAULTS;
+const MAX_FAULTS: usize = 200;
 
 /// Maximum number of scripts that are checked with the one that calls them.
-const MOST_SCRIPTS: usize = 100;
+const MAX_SCRIPTS: usize = 100;
 
 /// Reads and checks a script with all that it calls and imports: what could be read of it, and the
 /// faults in the order of their places. Nothing of it runs.
@@ -53,7 +53,7 @@ pub async fn check(source: ScriptSource, library: &ScriptLibrary) -> (Manifest, 
     let (manifest, mut faults, mut open) = check_script(source, library, false).await;
     let mut seen = vec![manifest.origin.file.clone()];
     while let Some((name, folder)) = open.pop()
-        && seen.len() < MOST_SCRIPTS
+        && seen.len() < MAX_SCRIPTS
     {
         let Ok(source) = library.find(&name, &folder) else { continue };
         if source.origin.is_built_in || seen.contains(&source.origin.file) {
@@ -94,7 +94,7 @@ fn sorted(mut faults: Vec<LocatedError>) -> Vec<LocatedError> {
     };
     faults.sort_by_cached_key(place);
     faults.dedup_by(|a, b| a.location == b.location && a.message == b.message);
-    faults.truncate(MOST_FAULTS);
+    faults.truncate(MAX_FAULTS);
     faults
 }
 
@@ -110,28 +110,28 @@ async fn manifest_faults(
         manifest,
         library,
         names: KnownNames::of(manifest, library).called(is_called && manifest.inputs.is_empty()),
-        source,
-        place: manifest.front_matter.position,
-        text: String::new(),
-        faults: setting_faults(manifest),
+        faults: FaultLog::new(&manifest.origin.file, source, manifest.front_matter.position),
         templates: TemplateCompiler::new(format.unwrap_or_default()),
-        scripts: BTreeMap::new(),
+        scripts: FoundScripts::new(manifest, library),
         code: CheckedCode::default(),
         loops: 0,
     };
+    checker.faults.found = setting_faults(manifest);
     checker.check_links();
     checker.check_initializer();
-    checker.check_doubled_keys();
-    checker.check_doubled_functions();
+    check_doubled_keys(manifest, &mut checker.faults);
+    check_doubled_functions(manifest, &mut checker.faults);
     checker.check_declared_events();
     checker.check_declared_messages();
-    checker.add_functions(&manifest.front_matter);
+    checker.code.add_functions(&manifest.front_matter);
     for item in manifest.body.iter().filter(|item| *item.file == *manifest.origin.file) {
         checker.check_instruction(&item.node);
-        checker.add_functions(&item.node);
+        checker.code.add_functions(&item.node);
     }
     checker.check_function_calls();
-    let Checker { mut faults, names, code, source, scripts, .. } = checker;
+    let Checker {
+        faults: FaultLog { found: mut faults, source, .. }, names, code, scripts, ..
+    } = checker;
     let called = called_scripts(manifest, scripts);
     // The type in the head itself has its own place.
     if manifest.front_matter.get("output").is_none() {
@@ -143,35 +143,21 @@ async fn manifest_faults(
 }
 
 /// The names of the scripts that a script calls or imports.
-fn called_scripts(manifest: &Manifest, scripts: BTreeMap<String, FoundScript>) -> Vec<String> {
+fn called_scripts(manifest: &Manifest, scripts: FoundScripts<'_>) -> Vec<String> {
     let imported = manifest.imports.iter().filter_map(|import| match &import.kind {
         ImportKind::Script(name) => Some(name.clone()),
         _ => None,
     });
-    let called = scripts.into_iter().filter(|(_, it)| matches!(it, FoundScript::Read(_)));
-    called.map(|(name, _)| name).chain(imported).collect()
-}
-
-/// A script that was looked up by its name.
-enum FoundScript {
-    Read(Arc<Manifest>),
-    Missing(LocalizedText),
-    /// It has faults of its own, which are reported once, or is a tool of the program.
-    Broken,
+    scripts.names().chain(imported).collect()
 }
 
 struct Checker<'a> {
     manifest: &'a Manifest,
     library: &'a ScriptLibrary,
     names: KnownNames,
-    source: SourceText<'a>,
-    /// The place of the node that is checked, and its text if it has several lines.
-    place: SourcePosition,
-    text: String,
-    faults: Vec<LocatedError>,
+    faults: FaultLog<'a>,
     templates: TemplateCompiler,
-    /// The scripts that were looked up.
-    scripts: BTreeMap<String, FoundScript>,
+    scripts: FoundScripts<'a>,
     /// What the engine compiles.
     code: CheckedCode,
     /// The loops around the instruction that is checked.
@@ -179,46 +165,19 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn fault(&mut self, what: impl Into<LocalizedText>) {
-        self.fault_at(self.place, what);
-    }
-
-    fn fault_at(&mut self, place: SourcePosition, what: impl Into<LocalizedText>) {
-        if self.faults.len() < MOST_COLLECTED {
-            let place = Location::new(&self.manifest.origin.file, place);
-            self.faults.push(LocatedError::with_location(what, place));
-        }
-    }
-
-    /// A fault of a part of the text that is checked.
-    fn fault_of(&mut self, part: &str, what: impl Into<LocalizedText>) {
-        let place = self.place_of(part);
-        self.fault_at(place, what);
-    }
-
-    fn place_of(&self, part: &str) -> SourcePosition {
-        self.source.place_of(part, self.place, &self.text)
-    }
-
-    fn enter(&mut self, node: &ScriptNode) {
-        self.place = node.position;
-        let text = node.as_text().filter(|text| text.contains('\n'));
-        self.text = text.unwrap_or_default().to_owned();
-    }
-
     /// Roles, tools and bases: the scripts that the settings name.
     fn check_links(&mut self) {
         let front = &self.manifest.front_matter;
         let inside = front.get("character").and_then(|node| node.get("roles"));
         for (_, script) in front.get("roles").or(inside).map_or(&[][..], ScriptNode::pairs) {
-            self.place = script.position;
+            self.faults.place = script.position;
             if let Some(name) = script.as_text() {
                 self.check_script(name);
             }
         }
         let tools = front.get("tools").cloned();
         for (name, place) in tools.iter().flat_map(named_entries) {
-            self.place = place;
+            self.faults.place = place;
             match name.strip_prefix('$') {
                 Some(route) => self.check_function(route),
                 None if is_builtin_tool(&name) => {}
@@ -232,16 +191,16 @@ impl Checker<'_> {
         let Some(shape) = self.check_script(name) else { return };
         let has_title = shape.text_setting("title").or(shape.text_setting("description")).is_some();
         if !has_title && shape.exports.is_none() {
-            self.fault(words::TOOL_NO_TITLE.with("name", quoted(name)));
+            self.faults.add(words::TOOL_NO_TITLE.with("name", quoted(name)));
         }
     }
 
     fn check_instruction(&mut self, node: &ScriptNode) {
-        self.enter(node);
+        self.faults.enter(node);
         match &node.tree {
             Tree::Text(text) if node.tag.is_none() => self.check_line(text),
             Tree::Map(pairs) => self.check_map(pairs),
-            Tree::List(_) => self.fault(words::LIST_ITEM),
+            Tree::List(_) => self.faults.add(words::LIST_ITEM),
             Tree::Text(_) | Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
         }
     }
@@ -263,25 +222,14 @@ impl Checker<'_> {
                 Some(links) => links.iter().for_each(|link| {
                     if link.directive { self.check_call(link) } else { self.check_link(link) }
                 }),
-                None => self.fault(words::NO_CHAIN.with("text", quoted(text))),
+                None => self.faults.add(words::NO_CHAIN.with("text", quoted(text))),
             }
         } else if parse_separator(text).is_none() {
-            if self.is_broken_call(text) {
-                self.fault(words::CALL_NOT_CLOSED.with("text", quoted(text)));
+            if self.names.is_broken_call(text) {
+                self.faults.add(words::CALL_NOT_CLOSED.with("text", quoted(text)));
             }
             self.check_message(text);
         }
-    }
-
-    /// Whether a text is written like a call of something that exists, but is not one.
-    fn is_broken_call(&self, text: &str) -> bool {
-        let Some(rest) = text.strip_prefix('$') else { return false };
-        let rest = rest.strip_prefix('|').unwrap_or(rest);
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let (name, after) = rest.split_at(end);
-        let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-        let is_known = directive::find(name).is_some() || self.names.functions.contains(name);
-        starts && (after.starts_with('(') || is_known && after.starts_with(':'))
     }
 
     fn check_map(&mut self, pairs: &[(ScriptNode, ScriptNode)]) {
@@ -294,7 +242,7 @@ impl Checker<'_> {
                     self.check_call(&call);
                     self.check_arguments(&call, value, pairs);
                 }
-                None => self.fault(words::NO_CALL.with("name", quoted(name))),
+                None => self.faults.add(words::NO_CALL.with("name", quoted(name))),
             }
             return;
         }
@@ -305,44 +253,34 @@ impl Checker<'_> {
         match (pairs, of("role"), of("content")) {
             ([(role, content)], ..) => {
                 let role = role.key_text().unwrap_or_default();
-                self.check_addressees(&role);
-                self.check_role(&role);
+                check_addressees(self.manifest, &role, &mut self.faults);
+                check_role(self.manifest, &role, &mut self.faults);
                 self.check_content(&role, content);
             }
             (_, Some((_, role)), Some((_, content))) => {
-                self.check_role(&role.key_text().unwrap_or_default());
-                self.check_content(&role.key_text().unwrap_or_default(), content);
+                let role = role.key_text().unwrap_or_default();
+                check_role(self.manifest, &role, &mut self.faults);
+                self.check_content(&role, content);
             }
             _ => {
                 let keys: Vec<String> =
                     pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
-                self.fault(words::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))));
-            }
-        }
-    }
-
-    fn check_addressees(&mut self, role: &str) {
-        let known = self.manifest.roles();
-        for to in roles::parse_key(role).1.into_iter().filter(|to| to.role != "all") {
-            if !known.contains_key(&to.role) {
-                let what = words::NO_ROLE_SCRIPT.with("role", quoted(&to.role));
-                let near = with_near(what, &to.role, known.keys().map(String::as_str));
-                self.fault(near);
+                self.faults.add(words::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))));
             }
         }
     }
 
     fn check_content(&mut self, role: &str, content: &ScriptNode) {
-        self.enter(content);
+        self.faults.enter(content);
         match &content.tree {
             Tree::Text(text) => self.check_message(text),
             Tree::Map(_) if role == "system" => {
-                self.check_system_parts(content);
+                check_system_parts(content, &mut self.faults);
                 self.check_values(content);
             }
             Tree::List(_) if let Some(text) = parts_text(content) => self.check_message(&text),
             Tree::List(_) | Tree::Map(_) => {
-                self.fault(words::CONTENT_NO_TEXT.with("role", quoted(role)));
+                self.faults.add(words::CONTENT_NO_TEXT.with("role", quoted(role)));
             }
             _ => {}
         }
@@ -360,9 +298,9 @@ impl Checker<'_> {
             let mut found = all.clone().filter(|(key, _)| key.as_text() == Some(name));
             found.next().map(|(_, node)| node)
         };
-        self.check_directive_keys(call, value, pairs);
-        self.check_loop(call, value, pairs);
-        self.check_target_keys(call, value);
+        check_directive_keys(call, value, pairs, &self.names, &mut self.faults);
+        check_loop(call, value, pairs, &mut self.faults);
+        check_target_keys(call, value, &mut self.faults);
         match call.name.as_str() {
             "if" | "while" => self.check_condition(call, value, pairs),
             "on" | "once" => return self.check_handler(call, value, pairs),
@@ -372,7 +310,7 @@ impl Checker<'_> {
             "for" => {
                 let items = value.get("items").unwrap_or(value);
                 if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
-                    self.enter(items);
+                    self.faults.enter(items);
                     self.check_loop_items(text);
                 }
                 self.check_call_arguments(call);
@@ -395,37 +333,11 @@ impl Checker<'_> {
         }
     }
 
-    /// A key beside a directive that means nothing there.
-    fn check_directive_keys(
-        &mut self,
-        call: &CallExpr,
-        value: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
-    ) {
-        let name = call.name.as_str();
-        let Some(known) = directive_keys(name).filter(|_| !self.names.is_own(name)) else { return };
-        if takes_data(name) && value.tree == Tree::Null {
-            return;
-        }
-        let is_map = !value.pairs().is_empty() && !takes_data(name) && call.args.is_empty();
-        let inside = value.pairs().iter().filter(|_| is_map);
-        for (key, _) in inside.chain(pairs) {
-            let Some(key_name) = key.key_text().filter(|key| !key.starts_with('$')) else {
-                continue;
-            };
-            if !known.contains(&key_name.as_str()) {
-                let what = words::KEY_UNKNOWN.with("of", format!("${name}"));
-                let what = what.with("name", quoted(&key_name));
-                self.fault_at(key.position, with_near(what, &key_name, known.iter().copied()));
-            }
-        }
-    }
-
     /// Arguments: every text in them is evaluated.
     fn check_values(&mut self, node: &ScriptNode) {
         match &node.tree {
             Tree::Text(text) if node.tag.is_none() => {
-                self.enter(node);
+                self.faults.enter(node);
                 self.check_value_text(text);
             }
             Tree::List(items) => items.iter().for_each(|item| self.check_values(item)),

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::near::with_near;
+use crate::directive;
 use crate::error::{LocatedError, ScriptFlow, SourcePosition, quoted};
 use crate::js::{function_name, function_source};
 use crate::manifest::imports::strip_dollar;
@@ -225,6 +226,17 @@ pub fn is_language_name(name: &str) -> bool {
 }
 
 impl KnownNames {
+    /// Whether a text is written like a call of something that exists, but is not one.
+    pub fn is_broken_call(&self, text: &str) -> bool {
+        let Some(rest) = text.strip_prefix('$') else { return false };
+        let rest = rest.strip_prefix('|').unwrap_or(rest);
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let is_known = directive::find(name).is_some() || self.functions.contains(name);
+        starts && (after.starts_with('(') || is_known && after.starts_with(':'))
+    }
+
     pub fn of(manifest: &Manifest, library: &ScriptLibrary) -> KnownNames {
         let mut names = KnownNames::default();
         names.variables.extend(GIVEN.iter().map(|name| (*name).to_owned()));

@@ -2,10 +2,13 @@
 
 use super::Checker;
 use super::code::CheckedExpression;
+use super::fault_log::FaultLog;
 use super::keys::{misspelt_parameter, regex_fault};
+use super::marks::{check_broken_marks, check_choices, check_group};
 use super::names::{self, is_language_name};
 use super::near::with_near;
-use crate::error::{Location, quoted};
+use super::role_names::check_leading_role;
+use crate::error::quoted;
 use crate::js::names_read;
 use crate::run::single_interpolation;
 use crate::syntax::{ScriptNode, Tree};
@@ -22,7 +25,7 @@ impl Checker<'_> {
             (TextPrefix::Expression, expression) => self.check_expression(expression),
             (TextPrefix::Raw, _) => {}
             (_, rest) => {
-                self.check_leading_role(rest);
+                check_leading_role(self.manifest, rest, &mut self.faults);
                 self.check_text(rest);
             }
         }
@@ -50,7 +53,7 @@ impl Checker<'_> {
         for item in &items {
             let content = item.get("content").unwrap_or(item);
             if let Some(text) = content.as_text() {
-                self.enter(content);
+                self.faults.enter(content);
                 self.check_message(text);
             }
         }
@@ -59,21 +62,21 @@ impl Checker<'_> {
     /// A text with marks and a template.
     fn check_text(&mut self, text: &str) {
         let draft = MessageText::read(text);
-        self.check_broken_marks(text);
+        check_broken_marks(text, &mut self.faults);
         for span in draft.spans().to_vec() {
             let TextSpan::Mark { mark, source } = span else { continue };
             match mark {
                 PlaceholderMark::Call(call) => self.check_call_mark(&call),
                 PlaceholderMark::Regex(pattern) => {
                     if let Some(what) = regex_fault(&pattern.source, &pattern.flags) {
-                        self.fault_of(&pattern.source, what);
+                        self.faults.add_of(&pattern.source, what);
                     }
-                    self.check_group(&pattern);
+                    check_group(&pattern, &mut self.faults);
                     self.check_variable(&pattern.variable);
                 }
                 PlaceholderMark::Placeholder(ask) => {
-                    self.check_parameters(&ask);
-                    self.check_choices(&ask, &source);
+                    check_parameters(&ask, &mut self.faults);
+                    check_choices(&ask, &source, &mut self.faults);
                 }
             }
         }
@@ -84,8 +87,8 @@ impl Checker<'_> {
     }
 
     fn check_call_mark(&mut self, call: &CallMark) {
-        let place = self.place_of(&call.name);
-        let outer = std::mem::replace(&mut self.place, place);
+        let place = self.faults.place_of(&call.name);
+        let outer = std::mem::replace(&mut self.faults.place, place);
         let (name, args) = (call.name.clone(), call.args.clone());
         let call = CallExpr { name, directive: call.directive, pipe: false, args };
         if call.directive {
@@ -93,16 +96,7 @@ impl Checker<'_> {
         } else {
             self.check_script_call(&call, false)
         }
-        self.place = outer;
-    }
-
-    fn check_parameters(&mut self, ask: &Placeholder) {
-        for name in ask.params.iter().filter_map(|arg| arg.name.as_deref()) {
-            if let Some(near) = misspelt_parameter(name) {
-                let what = words::KEY_MISSPELT.with("of", format!("[[{}]]", ask.name));
-                self.fault_of(name, what.with("name", quoted(name)).with("near", near));
-            }
-        }
+        self.faults.place = outer;
     }
 
     fn check_template(&mut self, text: &str) {
@@ -110,8 +104,7 @@ impl Checker<'_> {
             Ok(names) => names,
             Err(fault) => {
                 let line = fault.line.unwrap_or(1).saturating_sub(1);
-                let place = self.source.place_of_line(line, self.place, &self.text);
-                return self.fault_at(place, fault.why.0);
+                return self.faults.add_at_line(line, fault.why.0);
             }
         };
         names.variables.iter().for_each(|name| self.check_variable(name));
@@ -121,20 +114,20 @@ impl Checker<'_> {
                 let known = FILTERS.iter().copied();
                 let known = known.chain(self.names.functions.iter().map(String::as_str));
                 let what = with_near(what, name, known);
-                self.fault_of(name, what);
+                self.faults.add_of(name, what);
             }
         }
         for name in &names.tests {
-            self.fault_of(name, words::TEST_UNKNOWN.with("name", quoted(name)));
+            self.faults.add_of(name, words::TEST_UNKNOWN.with("name", quoted(name)));
         }
     }
 
     pub(super) fn check_variable(&mut self, path: &str) {
         let name = path.split(['.', '[']).next().unwrap_or(path);
-        if !self.names.has_variable(name) && self.faults.len() < super::MOST_COLLECTED {
+        if !self.names.has_variable(name) && !self.faults.is_full() {
             let what = words::VARIABLE_NOT_SET.with("name", quoted(name));
             let near = with_near(what, name, self.names.variables.iter().map(String::as_str));
-            self.fault_of(name, near);
+            self.faults.add_of(name, near);
         }
     }
 
@@ -162,14 +155,14 @@ impl Checker<'_> {
                 self.check_variable(&name);
             }
         }
-        let place = Location::new(&self.manifest.origin.file, self.place);
-        self.code.expressions.push(CheckedExpression { text: text.to_owned(), location: place });
+        let location = self.faults.location(self.faults.place);
+        self.code.expressions.push(CheckedExpression { text: text.to_owned(), location });
     }
 
     /// The value of `$match`: an expression, or else a text.
     pub(super) fn check_subject(&mut self, call: &CallExpr, value: &ScriptNode) {
         let Some(text) = value.as_text().filter(|_| call.args.is_empty()) else { return };
-        self.enter(value);
+        self.faults.enter(value);
         let text = text.strip_prefix("?=").unwrap_or(text).trim();
         for name in names_read(text).unwrap_or_default() {
             if !is_language_name(&name) {
@@ -208,14 +201,23 @@ impl Checker<'_> {
                 self.check_block(block);
             }
             let Some(pattern) = pattern.strip_prefix(':').map(str::trim) else { continue };
-            self.enter(key);
+            self.faults.enter(key);
             let regex = pattern.strip_prefix('/').and_then(|text| text.rsplit_once('/'));
             if let Some(what) = regex.and_then(|(source, flags)| regex_fault(source, flags)) {
-                self.fault(what);
+                self.faults.add(what);
             } else if let Some(expression) = pattern.strip_prefix("?=") {
                 self.check_expression(expression);
             }
             self.check_block(block);
+        }
+    }
+}
+
+fn check_parameters(ask: &Placeholder, faults: &mut FaultLog<'_>) {
+    for name in ask.params.iter().filter_map(|arg| arg.name.as_deref()) {
+        if let Some(near) = misspelt_parameter(name) {
+            let what = words::KEY_MISSPELT.with("of", format!("[[{}]]", ask.name));
+            faults.add_of(name, what.with("name", quoted(name)).with("near", near));
         }
     }
 }

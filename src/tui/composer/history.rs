@@ -1,13 +1,14 @@
 //! The history of sent messages, for Up and Down. It is not saved here: the caller supplies the
 //! entries and saves each new one.
 
-/// Entries kept; the oldest is dropped.
-pub(super) const KEPT: usize = 1_000;
+use super::search::{HistorySearch, MAX_ENTRIES, SearchSource};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct ComposerHistory {
     entries: Vec<String>,
     place: HistoryPosition,
+    /// Set while it is searched.
+    pub search: Option<HistorySearch>,
 }
 
 /// The position of Up and Down.
@@ -22,9 +23,9 @@ enum HistoryPosition {
 
 impl ComposerHistory {
     pub fn new(mut entries: Vec<String>) -> ComposerHistory {
-        let over = entries.len().saturating_sub(KEPT);
+        let over = entries.len().saturating_sub(MAX_ENTRIES);
         entries.drain(..over);
-        ComposerHistory { entries, place: HistoryPosition::Draft }
+        ComposerHistory { entries, ..ComposerHistory::default() }
     }
 
     /// One entry back; `None` at the oldest. `now` is the text in the input.
@@ -58,7 +59,7 @@ impl ComposerHistory {
             return;
         }
         self.entries.push(text);
-        if self.entries.len() > KEPT {
+        if self.entries.len() > MAX_ENTRIES {
             self.entries.remove(0);
         }
     }
@@ -66,6 +67,33 @@ impl ComposerHistory {
     /// Returns to the text being typed, because it was changed.
     pub fn reset_position(&mut self) {
         self.place = HistoryPosition::Draft;
+    }
+
+    /// Searches it, over a text that is shown until there is a hit; again: the next hit in that
+    /// direction.
+    pub fn search(&mut self, way: SearchSource, lines: &[String]) {
+        match &mut self.search {
+            None => self.search = Some(HistorySearch::from_lines(lines.to_vec())),
+            Some(search) => search.step(way, &self.entries),
+        }
+    }
+
+    /// Adds text to the search.
+    pub fn extend_search(&mut self, text: &str) {
+        if let Some(search) = &mut self.search {
+            search.add(text, &self.entries);
+        }
+    }
+
+    pub fn shorten_search(&mut self) {
+        if let Some(search) = &mut self.search {
+            search.back(&self.entries);
+        }
+    }
+
+    /// Ends the search; its hit.
+    pub fn end_search(&mut self) -> Option<String> {
+        self.search.take()?.current_entry(&self.entries).map(str::to_owned)
     }
 
     /// Oldest first.
@@ -101,7 +129,7 @@ mod tests {
     fn a_long_history_drops_its_oldest_entry() {
         let mut history = ComposerHistory::new((0..2_000).map(|n| n.to_string()).collect());
         history.push("last".into());
-        assert_eq!(history.entries.len(), KEPT);
+        assert_eq!(history.entries.len(), MAX_ENTRIES);
         assert_eq!(history.entries.last().map(String::as_str), Some("last"));
     }
 }

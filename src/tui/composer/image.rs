@@ -130,8 +130,8 @@ mod tests {
         composer.paste_image(prepared.clone(), Lang::En);
         composer.paste_image(prepared, Lang::En);
         assert_eq!(composer.display_text(), "[image 1] [image 2] ");
-        assert_eq!(composer.images.ranges("see [image 2]"), [(4, 13)]);
-        let named: Vec<_> = composer.images.named_in("[image 2]").into_iter().collect();
+        assert_eq!(composer.units.images.ranges("see [image 2]"), [(4, 13)]);
+        let named: Vec<_> = composer.units.images.named_in("[image 2]").into_iter().collect();
         assert_eq!(named.len(), 1);
         composer.edit(crate::keys::EditAction::DeleteBack);
         composer.edit(crate::keys::EditAction::DeleteBack);

@@ -9,14 +9,9 @@ use avocet_core::prompt::mention::can_begin_after;
 use avocet_tools::image::PreparedImage;
 
 impl Composer {
-    /// What was sent, the oldest first.
-    pub fn sent_texts(&self) -> &[String] {
-        self.history.entries()
-    }
-
     /// Inserts lines before the text.
     pub fn insert_before(&mut self, text: &str, lang: Lang) {
-        self.mentions.add_from_text(text);
+        self.units.mentions.add_from_text(text);
         let is_empty = self.is_empty();
         self.text.move_cursor(CursorMove::Jump(0, 0));
         self.paste(text, lang);
@@ -30,14 +25,14 @@ impl Composer {
     }
 
     pub fn paste_image(&mut self, image: PreparedImage, lang: Lang) {
-        let name = self.images.add(image, lang);
+        let name = self.units.images.add(image, lang);
         self.text.insert_str(format!("{name} "));
         self.update_after_change();
     }
 
     /// Mentions a file at the cursor.
     pub fn insert_mention(&mut self, path: &str) {
-        let unit = self.mentions.add(path);
+        let unit = self.units.mentions.add(path);
         let (row, column) = self.text.cursor();
         let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
         let before = column.checked_sub(1).and_then(|at| line.chars().nth(at));

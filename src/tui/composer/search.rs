@@ -8,14 +8,15 @@ use ratatui::text::{Line, Span};
 use tui_textarea::{CursorRenderMode, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::history::KEPT;
 use crate::draw::{self, DrawContext};
 use crate::text;
 use crate::theme::Theme;
 use avocet_core::i18n::{Lang, input as words};
 
+/// Entries kept; the oldest is dropped.
+pub(super) const MAX_ENTRIES: usize = 1_000;
 /// The longest query, in characters.
-const LONGEST: usize = 200;
+const MAX_QUERY: usize = 200;
 
 #[derive(Debug)]
 pub struct HistorySearch {
@@ -68,7 +69,7 @@ impl HistorySearch {
 
     /// Adds to the query. The hit stays while it still contains it.
     pub fn add(&mut self, text: &str, entries: &[String]) {
-        let room = LONGEST.saturating_sub(self.query.chars().count());
+        let room = MAX_QUERY.saturating_sub(self.query.chars().count());
         self.query.extend(text.chars().filter(|c| !c.is_control()).take(room));
         let from = self.hit_index().map_or(entries.len(), |at| at + 1);
         self.find_newest(entries, from);
@@ -111,7 +112,7 @@ impl HistorySearch {
 
     fn find_newest(&mut self, entries: &[String], before: usize) {
         let holds = |entry: &String| find_ignoring_case(entry, &self.query).is_some();
-        self.is_full = entries.len() >= KEPT;
+        self.is_full = entries.len() >= MAX_ENTRIES;
         let newest = entries.iter().take(before).rposition(holds);
         self.show_hit(entries, newest.map_or(HistoryHit::NoMatch, HistoryHit::Entry));
     }
@@ -149,27 +150,27 @@ impl HistorySearch {
         match (self.hit, self.is_full) {
             (HistoryHit::NotSearched | HistoryHit::Entry(_), _) => String::new(),
             (HistoryHit::LastEntry(_), true) => {
-                words::SEARCH_OLDEST_KEPT.with("n", KEPT).text(lang)
+                words::SEARCH_OLDEST_KEPT.with("n", MAX_ENTRIES).text(lang)
             }
             (HistoryHit::LastEntry(_), false) => words::SEARCH_OLDEST.text(lang).to_owned(),
-            (HistoryHit::NoMatch, true) => words::SEARCH_NONE_KEPT.with("n", KEPT).text(lang),
+            (HistoryHit::NoMatch, true) => {
+                words::SEARCH_NONE_KEPT.with("n", MAX_ENTRIES).text(lang)
+            }
             (HistoryHit::NoMatch, false) => words::SEARCH_NONE.text(lang).to_owned(),
         }
     }
 
     /// Draws the query in one row; returns the position of the cursor.
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Position {
-        let label = words::SEARCH_LABEL.text(pen.lang);
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Position {
+        let label = words::SEARCH_LABEL.text(cx.lang);
         let room = usize::from(area.width).saturating_sub(text::width(label) + 4);
         let query = tail(&self.query, room);
-        let note = self.note(pen.lang);
+        let note = self.note(cx.lang);
         let caret = 2 + text::width(label) + text::width(&query);
-        let mut line = Line::from(vec![
-            Span::styled(label, pen.theme.dim),
-            Span::styled(query, pen.theme.text),
-        ]);
+        let mut line =
+            Line::from(vec![Span::styled(label, cx.theme.dim), Span::styled(query, cx.theme.text)]);
         if !note.is_empty() {
-            line.push_span(Span::styled(format!("   {note}"), pen.theme.warn));
+            line.push_span(Span::styled(format!("   {note}"), cx.theme.warn));
         }
         draw::line(area, buf, 2, area.width.into(), &line);
         let x = area.x + u16::try_from(caret).unwrap_or(0).min(area.width.saturating_sub(1));
@@ -177,8 +178,8 @@ impl HistorySearch {
     }
 
     /// Columns that [`HistorySearch::draw`] takes, without the note.
-    pub fn width(&self, pen: &DrawContext<'_>) -> usize {
-        2 + text::width(words::SEARCH_LABEL.text(pen.lang)) + text::width(&self.query) + 1
+    pub fn width(&self, cx: &DrawContext<'_>) -> usize {
+        2 + text::width(words::SEARCH_LABEL.text(cx.lang)) + text::width(&self.query) + 1
     }
 
     /// Whether there is no note next to the query.
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_note_gives_the_number_searched_when_older_entries_may_be_dropped() {
-        let many: Vec<String> = (0..KEPT).map(|n| format!("line {n}")).collect();
+        let many: Vec<String> = (0..MAX_ENTRIES).map(|n| format!("line {n}")).collect();
         let mut search = HistorySearch::from_lines(vec!["a draft".into()]);
         search.add("nowhere", &many);
         assert_eq!(search.note(Lang::En), "none of the last 1000 messages contains this");

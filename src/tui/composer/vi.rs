@@ -2,17 +2,11 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Style;
-use tui_textarea::CursorMove;
+use tui_textarea::{CursorMove, TextArea};
 
-use super::{Composer, chars_before};
+use super::Composer;
+use super::units::UnitSide;
 use crate::vim::{GridPosition, Vim, VimEdit, VimMode, clamp_to_char};
-
-/// The side on which to leave a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Start,
-    End,
-}
 
 impl Composer {
     /// Turns the vi keys on or off; `None` toggles them. Returns whether they are on.
@@ -67,61 +61,41 @@ impl Composer {
             vim.begin_insert((row, column));
         } else {
             let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
-            self.move_cursor_to((row, clamp_to_char(line, column)));
+            let column = clamp_to_char(line, column);
+            move_cursor_to(&mut self.text, (row, column));
         }
         true
     }
 
     fn apply_vim_edit(&mut self, todo: VimEdit) {
         match todo {
-            VimEdit::MoveTo(place) => self.move_cursor_to(place),
+            VimEdit::MoveTo(place) => move_cursor_to(&mut self.text, place),
             VimEdit::Left => {
                 if self.text.cursor().1 > 0 {
                     self.text.move_cursor(CursorMove::Back);
                 }
             }
             VimEdit::Insert(text) => _ = self.text.insert_str(text),
-            VimEdit::Undo => self.undo_change(),
-            VimEdit::Redo => self.redo_change(),
+            VimEdit::Undo => {
+                if let Some(vim) = &mut self.vim {
+                    undo_change(vim, &mut self.text);
+                }
+            }
+            VimEdit::Redo => {
+                if let Some(vim) = &mut self.vim {
+                    redo_change(vim, &mut self.text);
+                }
+            }
             VimEdit::Delete(from, to) => {
-                let (from, to) =
-                    (self.snap_to_unit(from, Side::Start), self.snap_to_unit(to, Side::End));
-                self.move_cursor_to(from);
+                let lines = self.text.lines();
+                let from = self.units.snap(lines, from, UnitSide::Start);
+                let to = self.units.snap(lines, to, UnitSide::End);
+                move_cursor_to(&mut self.text, from);
                 self.text.start_selection();
-                self.move_cursor_to(to);
+                move_cursor_to(&mut self.text, to);
                 self.text.cut();
                 self.text.cancel_selection();
             }
-        }
-    }
-
-    /// Undoes edits until the text is what it was before the last change.
-    fn undo_change(&mut self) {
-        let Some(vim) = &mut self.vim else { return };
-        let point = vim.points.undo(self.text.lines());
-        while point.as_deref() != Some(self.text.lines()) && self.text.undo() {}
-    }
-
-    fn redo_change(&mut self) {
-        let Some(vim) = &mut self.vim else { return };
-        let Some(point) = vim.points.redo(self.text.lines()) else { return };
-        while self.text.lines() != point && self.text.redo() {}
-    }
-
-    fn move_cursor_to(&mut self, (row, column): GridPosition) {
-        let most = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        self.text.move_cursor(CursorMove::Jump(most(row), most(column)));
-    }
-
-    /// A unit is deleted as a whole or not at all.
-    fn snap_to_unit(&self, (row, column): GridPosition, side: Side) -> GridPosition {
-        let Some(line) = self.text.lines().get(row) else { return (row, column) };
-        let units = self.unit_ranges(line).into_iter();
-        let mut ends = units.map(|(from, to)| (chars_before(line, from), chars_before(line, to)));
-        match (ends.find(|(from, to)| *from < column && column < *to), side) {
-            (Some((from, _)), Side::Start) => (row, from),
-            (Some((_, to)), Side::End) => (row, to),
-            (None, _) => (row, column),
         }
     }
 
@@ -142,4 +116,20 @@ impl Composer {
         let range = (byte(from), byte((to.0, to.1 + 1)));
         self.text.custom_highlight(range, style, 2);
     }
+}
+
+/// Undoes edits until the text is what it was before the last change.
+fn undo_change(vim: &mut Vim, text: &mut TextArea<'static>) {
+    let point = vim.points.undo(text.lines());
+    while point.as_deref() != Some(text.lines()) && text.undo() {}
+}
+
+fn redo_change(vim: &mut Vim, text: &mut TextArea<'static>) {
+    let Some(point) = vim.points.redo(text.lines()) else { return };
+    while text.lines() != point && text.redo() {}
+}
+
+fn move_cursor_to(text: &mut TextArea<'static>, (row, column): GridPosition) {
+    let most = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    text.move_cursor(CursorMove::Jump(most(row), most(column)));
 }

@@ -26,9 +26,9 @@ pub struct ApproveDialog {
 }
 
 /// `2 of 5`; nothing for a single step.
-pub fn count(asked: &StepQuestion, pen: &DrawContext<'_>) -> Vec<Span<'static>> {
-    let say = words::ASK_COUNT.with("n", asked.number).with("of", asked.of).text(pen.lang);
-    (asked.of > 1).then(|| Span::styled(say, pen.theme.dim)).into_iter().collect()
+pub fn count(asked: &StepQuestion, cx: &DrawContext<'_>) -> Vec<Span<'static>> {
+    let say = words::ASK_COUNT.with("n", asked.number).with("of", asked.of).text(cx.lang);
+    (asked.of > 1).then(|| Span::styled(say, cx.theme.dim)).into_iter().collect()
 }
 
 fn program(work: &StepAction) -> Option<&str> {
@@ -47,7 +47,7 @@ impl Dialog for ApproveDialog {
         (&mut self.question, Some((&self.asked.step.work, &self.asked.risk)))
     }
 
-    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
+    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let change = self.asked.change.as_ref();
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, change);
         let prompt = if self.asked.rest.is_empty() {
@@ -57,37 +57,37 @@ impl Dialog for ApproveDialog {
         };
         let states_reason = !self.asked.risk.is_high_risk();
         let title = self.title(width);
-        let mut counts = self.count(pen);
+        let mut counts = self.count(cx);
         let titled = change.filter(|change| !subject.is_edited() && self.names(change, width));
-        counts.extend(titled.into_iter().flat_map(|change| file_change::counts(change, pen)));
-        let mut page = subject.page(title, counts, prompt, states_reason, (width, pen));
-        let head = titled.map_or(0, |change| file_change::head_rows(change, width, pen).len());
+        counts.extend(titled.into_iter().flat_map(|change| file_change::counts(change, cx)));
+        let mut page = subject.page(title, counts, prompt, states_reason, (width, cx));
+        let head = titled.map_or(0, |change| file_change::head_rows(change, width, cx).len());
         // An empty file has no other row that could be seen.
         if head < page.required.len() {
             page.required = page.required.split_off(head);
         }
-        let reason = step_details::stated_reason(subject.risk, pen);
+        let reason = step_details::stated_reason(subject.risk, cx);
         let is_said = !subject.is_edited() && reason.is_some_and(|reason| reason == page.badge);
         // The end of a very long diff need not be seen if the diff is read page by page.
         let paged = subject.change.is_some() && self.asked.risk.is_high_risk();
         let most = if paged { file_change::MUST } else { usize::MAX };
         page.optional = page.required.split_off(page.required.len().min(most));
         for step in &self.asked.rest {
-            page.optional.append(upcoming_step_rows(step, width, pen, &self.question.diffs));
+            page.optional.append(upcoming_step_rows(step, width, cx, &self.question.diffs));
         }
         let detailed = self.question.is_detailed();
-        page.optional.extend(self.condition_rows(&subject, is_said, width, pen));
+        page.optional.extend(self.condition_rows(&subject, is_said, width, cx));
         if let Some(trust) = &self.asked.trust {
             page.optional.push(Line::default());
-            page.optional.extend(super::trust::offer_rows(trust, width, pen));
+            page.optional.extend(super::trust::offer_rows(trust, width, cx));
         }
         if !detailed && !subject.is_edited() && subject.change.is_none() {
-            page.facts.extend(step_details::sandbox_rows(subject.risk, width, pen));
+            page.facts.extend(step_details::sandbox_rows(subject.risk, width, cx));
         }
         if detailed {
             page.keeps_facts = true;
             page.facts.push(Line::default());
-            page.facts.extend(self.detail_rows(&subject, width, pen));
+            page.facts.extend(self.detail_rows(&subject, width, cx));
         }
         page
     }
@@ -136,9 +136,9 @@ impl ApproveDialog {
     }
 
     /// Its number, unless it asks again about a step that has run.
-    fn count(&self, pen: &DrawContext<'_>) -> Vec<Span<'static>> {
+    fn count(&self, cx: &DrawContext<'_>) -> Vec<Span<'static>> {
         let asks_again = self.asked.risk.opens_sandbox();
-        if asks_again { Vec::new() } else { count(&self.asked, pen) }
+        if asks_again { Vec::new() } else { count(&self.asked, cx) }
     }
 
     /// What must be known to answer: why a question is unusual, and where the program and the
@@ -148,21 +148,21 @@ impl ApproveDialog {
         subject: &Subject<'_>,
         is_said: bool,
         width: usize,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, false, pen);
+        let mut facts = StepDetails::new(width, false, cx);
         let is_detailed = self.question.is_detailed();
         if !is_detailed || subject.is_edited() {
-            facts.push_gravest_reasons((subject.work, subject.risk), is_said, pen);
+            facts.push_gravest_reasons((subject.work, subject.risk), is_said, cx);
         }
         if is_detailed {
             return facts.into_rows();
         }
         if let Some(path) = self.resolved(subject).filter(|(name, _)| name.contains('/')) {
-            facts.push_text(common::PROGRAM, path.1, pen.theme.text, pen);
+            facts.push_text(common::PROGRAM, path.1, cx.theme.text, cx);
         }
         if self.asked.cwd != self.home {
-            facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
+            facts.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
         }
         facts.into_rows()
     }
@@ -173,20 +173,20 @@ impl ApproveDialog {
         &self,
         subject: &Subject<'_>,
         width: usize,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, true, pen);
-        facts.push_reasons(subject.work, subject.risk, pen);
-        facts.push_effects(&subject.risk.effects, pen);
+        let mut facts = StepDetails::new(width, true, cx);
+        facts.push_reasons(subject.work, subject.risk, cx);
+        facts.push_effects(&subject.risk.effects, cx);
         if let Some((_, path)) = self.resolved(subject) {
-            facts.push_text(common::PROGRAM, path, pen.theme.text, pen);
+            facts.push_text(common::PROGRAM, path, cx.theme.text, cx);
         }
-        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
+        facts.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
         if !subject.is_edited() && self.question.choices.flow.offer.rule.is_some() {
-            facts.push_coverage(&self.asked.rule_covers, pen);
+            facts.push_coverage(&self.asked.rule_covers, cx);
         }
-        facts.push_model_text(common::MODEL, &self.asked.why, pen);
-        facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, pen);
+        facts.push_model_text(common::MODEL, &self.asked.why, cx);
+        facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, cx);
         facts.into_rows()
     }
 
@@ -214,15 +214,15 @@ fn rule_summary(covers: &[LocalizedText]) -> Vec<LocalizedText> {
 fn upcoming_step_rows(
     step: &UpcomingStep,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
     diffs: &DiffViewCache,
 ) -> Rows {
     match &step.change {
-        Some(change) => file_change::rows(change, width, pen, diffs),
+        Some(change) => file_change::rows(change, width, cx, diffs),
         None => {
             let (work, risk) = (&step.work, &step.risk);
-            let rows = step_details::prompt_rows(step_details::PROMPT, work, risk, width, pen);
-            step_details::with_tier(rows, risk, width, pen).into()
+            let rows = step_details::prompt_rows(step_details::PROMPT, work, risk, width, cx);
+            step_details::with_tier(rows, risk, width, cx).into()
         }
     }
 }

@@ -79,21 +79,21 @@ impl Choices {
     }
 
     /// One below the other, with the full labels; below a marked one that lasts, what it covers.
-    pub fn grid(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    pub fn grid(&self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let offer = &self.flow.offer;
         let rows = offer.rows().enumerate();
         rows.flat_map(|(at, row)| {
-            let label = offer.named(row, row.label).text(pen.lang);
+            let label = offer.named(row, row.label).text(cx.lang);
             let digit = (offer.kind != QuestionKind::Template).then_some(at + 1);
             let chosen = self.is_chosen(row);
-            let mut lines = choice_rows(digit, &label, row.letter, chosen, width, pen);
+            let mut lines = choice_rows(digit, &label, row.letter, chosen, width, cx);
             let note = self.note.iter().filter(|_| chosen && offer.is_lasting(row.pick));
             lines.extend(note.flat_map(|say| {
                 let rows = text::wrap(
-                    &pen.keymap.with_keys(say.clone()).text(pen.lang),
+                    &cx.keymap.with_keys(say.clone()).text(cx.lang),
                     width.min(MEASURE).saturating_sub(LEAD + TAIL),
                 );
-                let row = |row| Line::styled(format!("{}{row}", " ".repeat(LEAD)), pen.theme.dim);
+                let row = |row| Line::styled(format!("{}{row}", " ".repeat(LEAD)), cx.theme.dim);
                 rows.into_iter().map(row)
             }));
             lines
@@ -102,10 +102,10 @@ impl Choices {
     }
 
     /// One after the other, with the short labels.
-    pub fn short_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    pub fn short_rows(&self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         for row in &self.flow.offer.choices {
-            let mut cell = self.cell(row, width, pen);
+            let mut cell = self.cell(row, width, cx);
             match (lines.last_mut(), &mut cell[..]) {
                 (Some(line), [only]) if line.width() + 1 + only.width() <= width => {
                     line.spans.push(Span::raw(" "));
@@ -118,12 +118,12 @@ impl Choices {
     }
 
     /// On one row: the marked choice, and the letters of the others as far as they fit.
-    pub fn row(&self, width: usize, pen: &DrawContext<'_>) -> Line<'static> {
+    pub fn row(&self, width: usize, cx: &DrawContext<'_>) -> Line<'static> {
         let marked = self.flow.marked();
-        let chosen = marked.map(|row| self.cell(row, width, pen)).unwrap_or_default();
+        let chosen = marked.map(|row| self.cell(row, width, cx)).unwrap_or_default();
         let mut line = chosen.into_iter().next().unwrap_or_default();
         for row in self.flow.offer.choices.iter().filter(|row| Some(*row) != marked) {
-            let letter = self.style(row, pen).patch(pen.theme.accent).add_modifier(Modifier::BOLD);
+            let letter = self.style(row, cx).patch(cx.theme.accent).add_modifier(Modifier::BOLD);
             if line.width() + 2 <= width {
                 line.spans.push(Span::styled(format!(" {}", row.letter), letter));
             }
@@ -135,25 +135,20 @@ impl Choices {
         self.flow.marked() == Some(row) && !self.is_cursor_elsewhere && !self.is_inactive
     }
 
-    fn style(&self, row: &QuestionChoice, pen: &DrawContext<'_>) -> Style {
-        if self.is_chosen(row) { pen.theme.chosen() } else { pen.theme.text }
+    fn style(&self, row: &QuestionChoice, cx: &DrawContext<'_>) -> Style {
+        if self.is_chosen(row) { cx.theme.chosen() } else { cx.theme.text }
     }
 
     /// The mark, the letter, and the short label, which wraps in its own column.
-    fn cell(
-        &self,
-        row: &QuestionChoice,
-        width: usize,
-        pen: &DrawContext<'_>,
-    ) -> Vec<Line<'static>> {
+    fn cell(&self, row: &QuestionChoice, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let sigil = if self.is_chosen(row) { CHOSEN } else { NOT_CHOSEN };
-        let style = self.style(row, pen);
-        let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
-        let label = self.flow.offer.named(row, row.short).text(pen.lang);
+        let style = self.style(row, cx);
+        let letter = style.patch(cx.theme.accent).add_modifier(Modifier::BOLD);
+        let label = self.flow.offer.named(row, row.short).text(cx.lang);
         let lead = text::width(CHOSEN) + 3;
         let mut rows = text::wrap(&label, width.saturating_sub(lead + 1)).into_iter();
         let first = Line::from(vec![
-            Span::styled(sigil, style.patch(pen.theme.accent)),
+            Span::styled(sigil, style.patch(cx.theme.accent)),
             Span::styled(row.letter.to_string(), letter),
             Span::styled(format!("  {} ", rows.next().unwrap_or_default()), style),
         ]);
@@ -174,10 +169,10 @@ pub fn choice_rows(
     letter: char,
     chosen: bool,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    let style = if chosen { pen.theme.chosen() } else { pen.theme.text };
-    let key = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
+    let style = if chosen { cx.theme.chosen() } else { cx.theme.text };
+    let key = style.patch(cx.theme.accent).add_modifier(Modifier::BOLD);
     let sigil = if chosen { CHOSEN } else { NOT_CHOSEN };
     let digit = digit.filter(|digit| *digit < 10).map(|digit| digit.to_string());
     let room = width.min(MEASURE).saturating_sub(LEAD + TAIL);
@@ -189,7 +184,7 @@ pub fn choice_rows(
         };
         let pad = room.saturating_sub(text::width(&row)) + TAIL - 1;
         Line::from(vec![
-            Span::styled(sigil, style.patch(pen.theme.accent)),
+            Span::styled(sigil, style.patch(cx.theme.accent)),
             Span::styled(format!("{digit}  "), key),
             Span::styled(format!("{row}{}", " ".repeat(pad)), style),
             Span::styled(letter.to_string(), key),
@@ -244,15 +239,15 @@ pub fn with_draft(
     hints: &[KeyHint],
     listening: FocusNotice,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Line<'static> {
     if listening != FocusNotice::QuestionWithDraft {
-        return hint_line(hints, pen, width);
+        return hint_line(hints, cx, width);
     }
     let back = [KeyHint::typed("Tab", words::HINT_TO_DRAFT)];
     let closes = HintKey::Bound(KeyContext::Question, KeyAction::Close);
     let others = hints.iter().filter(|hint| hint.key != closes).copied();
-    hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), pen, width)
+    hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), cx, width)
 }
 
 const fn selects() -> KeyHint {

@@ -19,7 +19,7 @@ pub trait Dialog {
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>);
 
     /// The content above the choices, at this width.
-    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage;
+    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage;
 
     /// Handles a key that only this dialog knows; false for all others.
     fn handle_own_key(&mut self, _key: &KeyEvent) -> bool {
@@ -35,9 +35,9 @@ pub trait Dialog {
     }
 
     /// Lays it out for `screen`; returns its rows.
-    fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
+    fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) -> u16 {
         let width = DialogPage::body_width(screen.width);
-        let page = self.body(width, pen);
-        self.question_and_step().0.fit(screen, page, width, pen)
+        let page = self.body(width, cx);
+        self.question_and_step().0.fit(screen, page, width, cx)
     }
 }

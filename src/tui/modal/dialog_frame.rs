@@ -197,32 +197,32 @@ impl DialogFrame {
     }
 
     /// Draws the page at the bottom of `screen`; returns the area of the field.
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Rect> {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Rect> {
         let (page, layout) = (&self.page, &self.layout);
         let area = self.docked(screen);
-        draw::clear(area, buf, pen.theme);
+        draw::clear(area, buf, cx.theme);
         if is_too_small(screen) {
-            let calm = Line::styled(words::QUESTION_TOO_SMALL.text(pen.lang), pen.theme.warn);
+            let calm = Line::styled(words::QUESTION_TOO_SMALL.text(cx.lang), cx.theme.warn);
             draw::lines(area, buf, &[calm]);
             return None;
         }
         let padding = layout.spacing.padding();
         let head = area.y + padding;
-        page.head(Rect { y: head, height: 1, ..area }, buf, pen);
+        page.head(Rect { y: head, height: 1, ..area }, buf, cx);
         let inner = Rect {
             x: area.x + MARGIN,
             width: area.width.saturating_sub(MARGIN * 2),
             y: head + 1,
             height: layout.body,
         };
-        draw::lines(inner, buf, &self.body.window(self.offset, self.room, pen));
+        draw::lines(inner, buf, &self.body.window(self.offset, self.room, cx));
         let below = inner.bottom() + layout.spacing.above_foot();
         let above_hint = Rect { height: area.height.saturating_sub(1 + padding), ..area };
         let foot = Rect { y: below, height: layout.foot, ..inner }.intersection(above_hint);
         let hint = Rect { y: above_hint.bottom(), height: 1, ..inner };
-        draw::lines(hint, buf, &[self.hint(pen)]);
-        let field = page.foot(foot, buf, layout.form, pen);
-        draw::panel(area, buf, pen.theme, page.bar(pen.theme));
+        draw::lines(hint, buf, &[self.hint(cx)]);
+        let field = page.foot(foot, buf, layout.form, cx);
+        draw::panel(area, buf, cx.theme, page.bar(cx.theme));
         field
     }
 
@@ -238,7 +238,7 @@ impl DialogFrame {
     }
 
     /// If a part is hidden, the hint says so first, and why that matters now.
-    fn hint(&self, pen: &DrawContext<'_>) -> Line<'static> {
+    fn hint(&self, cx: &DrawContext<'_>) -> Line<'static> {
         let page = &self.page;
         let hidden = self.rows.saturating_sub(self.offset + self.room);
         let said = page.message.as_ref().filter(|_| match page.message_until {
@@ -259,7 +259,7 @@ impl DialogFrame {
         }
         let (from, to) = (self.offset + 1, (self.offset + self.room).min(self.rows));
         let say = word.with("from", from).with("to", to).with("all", self.rows);
-        let said = Line::styled(say.text(pen.lang), pen.theme.warn);
+        let said = Line::styled(say.text(cx.lang), cx.theme.warn);
         append_key_hints(fit_message(&said, room), &page.hint, room)
     }
 }
@@ -346,13 +346,13 @@ impl DialogPage {
     }
 
     /// The title, on a rule where the theme has no panels.
-    fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+    fn head(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
         let bold = self.tone.add_modifier(Modifier::BOLD);
-        let line = HorizontalRule::new(pen.theme, self.tone);
-        let line = if pen.theme.has_surfaces() { line.blank() } else { line.heavy() };
+        let line = HorizontalRule::new(cx.theme, self.tone);
+        let line = if cx.theme.has_surfaces() { line.blank() } else { line.heavy() };
         let mut rule = line.left(Span::styled(self.title.as_str(), bold));
         let columns =
-            if pen.theme.has_surfaces() { draw::panel_measure(area) } else { area.width.into() };
+            if cx.theme.has_surfaces() { draw::panel_measure(area) } else { area.width.into() };
         let wide = head_columns(&self.title, &self.counts) + text::width(&self.badge);
         if wide + 4 <= columns {
             for count in &self.counts {
@@ -372,7 +372,7 @@ impl DialogPage {
         area: Rect,
         buf: &mut Buffer,
         form: FootForm,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Option<Rect> {
         match &self.foot {
             Foot::Choices { grid, flow, row } => {
@@ -388,7 +388,7 @@ impl DialogPage {
                 None
             }
             Foot::Field { label, .. } => {
-                draw::lines(area, buf, &[Line::styled(label.clone(), pen.theme.dim)]);
+                draw::lines(area, buf, &[Line::styled(label.clone(), cx.theme.dim)]);
                 let height = area.height.saturating_sub(1);
                 Some(Rect { y: area.y + 1, height, ..area })
             }

@@ -94,14 +94,14 @@ impl DiffDialog {
         (Rect { width, ..body }, diff)
     }
 
-    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
         let (list, diff) = self.areas(screen);
         self.rows = match self.files.get(self.chosen) {
-            Some(change) => file_change::rows(change, diff.width.into(), pen, &self.diffs),
+            Some(change) => file_change::rows(change, diff.width.into(), cx, &self.diffs),
             None => {
-                let say = no_changes(self.has_unknown).text(pen.lang);
+                let say = no_changes(self.has_unknown).text(cx.lang);
                 let rows = text::wrap(say, usize::from(diff.width).max(1)).into_iter();
-                Rows::from(rows.map(|row| Line::styled(row, pen.theme.dim)).collect::<Vec<_>>())
+                Rows::from(rows.map(|row| Line::styled(row, cx.theme.dim)).collect::<Vec<_>>())
             }
         };
         self.scroll.fit(self.rows.len(), diff.height.into());
@@ -114,17 +114,17 @@ impl DiffDialog {
         file + usize::from(file >= self.others) + usize::from(self.others > 0)
     }
 
-    fn list_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let title = |text: &str| Line::styled(text::elide_middle(text, width), pen.theme.dim);
+    fn list_rows(&self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
+        let title = |text: &str| Line::styled(text::elide_middle(text, width), cx.theme.dim);
         let mut rows = Vec::new();
         if self.others > 0 {
-            rows.push(title(session::CHANGED_FILES.text(pen.lang)));
+            rows.push(title(session::CHANGED_FILES.text(cx.lang)));
         }
         for (at, change) in self.files.iter().enumerate() {
             if at == self.others {
-                rows.push(title(session::UNCOMMITTED.text(pen.lang)));
+                rows.push(title(session::UNCOMMITTED.text(cx.lang)));
             }
-            rows.push(self.file_row(at, change, width, pen));
+            rows.push(self.file_row(at, change, width, cx));
         }
         rows
     }
@@ -134,7 +134,7 @@ impl DiffDialog {
         at: usize,
         change: &Change,
         width: usize,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Line<'static> {
         let is_chosen = at == self.chosen;
         let (added, removed) = (format!(" +{}", change.added), format!(" -{}", change.removed));
@@ -143,35 +143,35 @@ impl DiffDialog {
         let name = text::elide_middle(&name, room);
         let pad = " ".repeat(room.saturating_sub(text::width(&name)));
         let style =
-            if is_chosen { pen.theme.accent.add_modifier(Modifier::BOLD) } else { pen.theme.text };
+            if is_chosen { cx.theme.accent.add_modifier(Modifier::BOLD) } else { cx.theme.text };
         Line::from(vec![
             Span::styled(if is_chosen { CHOSEN } else { NOT_CHOSEN }, style),
             Span::styled(name + &pad, style),
-            Span::styled(added, pen.theme.change.added),
-            Span::styled(removed, pen.theme.change.removed),
+            Span::styled(added, cx.theme.change.added),
+            Span::styled(removed, cx.theme.change.removed),
         ])
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        draw::clear(area, buf, pen.theme);
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
+        draw::clear(area, buf, cx.theme);
         if area.height < 6 || area.width < 20 {
             return;
         }
-        let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let title = Span::styled(session::CHANGED_FILES.text(pen.lang).to_owned(), bold);
+        let bold = cx.theme.accent.add_modifier(Modifier::BOLD);
+        let title = Span::styled(session::CHANGED_FILES.text(cx.lang).to_owned(), bold);
         let below = self.scroll.below();
-        let mut rule = HorizontalRule::new(pen.theme, pen.theme.border).left(title);
+        let mut rule = HorizontalRule::new(cx.theme, cx.theme.border).left(title);
         if below > 0 {
-            let more = words::HELP_MORE.with("n", below).text(pen.lang);
-            rule = rule.right(Span::styled(more, pen.theme.dim));
+            let more = words::HELP_MORE.with("n", below).text(cx.lang);
+            rule = rule.right(Span::styled(more, cx.theme.dim));
         }
         rule.draw(area, buf);
         let (list, diff) = self.areas(area);
-        let names = self.list_rows(list.width.into(), pen);
+        let names = self.list_rows(list.width.into(), cx);
         draw::lines(list, buf, names.get(self.first..).unwrap_or_default());
-        draw::lines(diff, buf, &self.rows.window(self.scroll.offset, self.scroll.room, pen));
+        draw::lines(diff, buf, &self.rows.window(self.scroll.offset, self.scroll.room, cx));
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
-        status::draw_hints(foot, buf, pen, HINTS);
+        status::draw_hints(foot, buf, cx, HINTS);
     }
 }
 

@@ -26,34 +26,34 @@ pub fn title(change: &Change) -> Phrase {
 }
 
 /// How many lines it adds and removes.
-pub fn counts(change: &Change, pen: &DrawContext<'_>) -> [Span<'static>; 2] {
+pub fn counts(change: &Change, cx: &DrawContext<'_>) -> [Span<'static>; 2] {
     [
-        Span::styled(format!("+{}", change.added), pen.theme.change.added),
-        Span::styled(format!("-{}", change.removed), pen.theme.change.removed),
+        Span::styled(format!("+{}", change.added), cx.theme.change.added),
+        Span::styled(format!("-{}", change.removed), cx.theme.change.removed),
     ]
 }
 
 /// The file and the size of the change.
-pub fn head_rows(change: &Change, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+pub fn head_rows(change: &Change, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
     let name = text::single_line(&change.name());
-    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let bold = cx.theme.text.add_modifier(Modifier::BOLD);
     let name = match change.others.len() {
         0 => name,
         more => format!("{name} +{more}"),
     };
     let kind = match (&change.before, &change.after) {
         _ if !change.others.is_empty() => "",
-        (None, _) => words::CHANGE_NEW.text(pen.lang),
-        (_, None) => words::CHANGE_DELETED.text(pen.lang),
+        (None, _) => words::CHANGE_NEW.text(cx.lang),
+        (_, None) => words::CHANGE_DELETED.text(cx.lang),
         _ => "",
     };
-    let [added, removed] = counts(change, pen);
+    let [added, removed] = counts(change, cx);
     let mut counts = vec![Span::raw("  "), added, Span::raw(" "), removed];
     if !kind.is_empty() {
-        counts.push(Span::styled(format!("  {kind}"), pen.theme.dim));
+        counts.push(Span::styled(format!("  {kind}"), cx.theme.dim));
     }
     let taken: usize = counts.iter().map(Span::width).sum();
-    let mut rows = super::step_details::escaped_rows(name, bold, width, pen);
+    let mut rows = super::step_details::escaped_rows(name, bold, width, cx);
     match rows.last_mut() {
         Some(last) if last.width() + taken <= width => last.spans.extend(counts),
         _ => rows.push(Line::from(counts)),
@@ -62,16 +62,16 @@ pub fn head_rows(change: &Change, width: usize, pen: &DrawContext<'_>) -> Vec<Li
 }
 
 /// The head of the diff, and its rows.
-pub fn rows(change: &Change, width: usize, pen: &DrawContext<'_>, diffs: &DiffViewCache) -> Rows {
+pub fn rows(change: &Change, width: usize, cx: &DrawContext<'_>, diffs: &DiffViewCache) -> Rows {
     // The head already shows the name of a single file.
     let single = change.others.is_empty().then(|| change.diff.splitn(3, '\n').nth(2));
     let body = single.map_or(change.diff.as_str(), Option::unwrap_or_default);
-    let mut rows = Rows::from(head_rows(change, width, pen));
+    let mut rows = Rows::from(head_rows(change, width, cx));
     let form = if change.others.is_empty() { DiffForm::Change } else { DiffForm::AsWritten };
-    let view = || DiffView::new(&escape_invisible(body), "", form, width, pen.theme);
+    let view = || DiffView::new(&escape_invisible(body), "", form, width, cx.theme);
     rows.push_diff(diffs.get_or_insert_with(change, width, view));
     if change.cut {
-        rows.push(Line::styled(words::CHANGE_CUT.text(pen.lang), pen.theme.warn));
+        rows.push(Line::styled(words::CHANGE_CUT.text(cx.lang), cx.theme.warn));
     }
     rows
 }

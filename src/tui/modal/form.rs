@@ -231,7 +231,7 @@ impl FormDialog {
     }
 
     /// The rows of the form, and the row of the current field.
-    fn rows(&self, width: usize, pen: &DrawContext<'_>) -> (Vec<Line<'static>>, usize) {
+    fn rows(&self, width: usize, cx: &DrawContext<'_>) -> (Vec<Line<'static>>, usize) {
         let names = self.entries.iter().map(|entry| text::width(&entry.field.name));
         let wide = names.max().unwrap_or(0).min(WIDEST_NAME);
         let room = width.saturating_sub(wide + text::width(CHOSEN) + 2);
@@ -239,63 +239,63 @@ impl FormDialog {
         let (mut rows, mut current) = (Vec::new(), 0);
         for (at, entry) in self.entries.iter().enumerate() {
             let is_current = at == self.current && here;
-            let style = if is_current { pen.theme.selection } else { pen.theme.text };
+            let style = if is_current { cx.theme.selection } else { cx.theme.text };
             let name = text::elide_end(&entry.field.name, wide);
             let gap = " ".repeat(wide - text::width(&name) + 2);
             let value = entry.label();
             let value = if value.is_empty() {
                 Span::styled(
-                    text::elide_end(&entry.field.kind_text(pen.lang).text(pen.lang), room),
-                    pen.theme.dim,
+                    text::elide_end(&entry.field.kind_text(cx.lang).text(cx.lang), room),
+                    cx.theme.dim,
                 )
             } else {
-                Span::styled(text::elide_end(&value, room), pen.theme.text)
+                Span::styled(text::elide_end(&value, room), cx.theme.text)
             };
             if at == self.current {
                 current = rows.len();
             }
             let sigil = if is_current { CHOSEN } else { NOT_CHOSEN };
             rows.push(Line::from(vec![
-                Span::styled(sigil, pen.theme.accent),
+                Span::styled(sigil, cx.theme.accent),
                 Span::styled(name, style),
                 Span::raw(gap),
                 value,
             ]));
             if let Some(why) = &entry.fault {
-                let why = text::elide_end(&why.text(pen.lang), room);
+                let why = text::elide_end(&why.text(cx.lang), room);
                 let indent = " ".repeat(wide + text::width(CHOSEN) + 2);
-                rows.push(Line::from(vec![Span::raw(indent), Span::styled(why, pen.theme.warn)]));
+                rows.push(Line::from(vec![Span::raw(indent), Span::styled(why, cx.theme.warn)]));
             }
         }
         (rows, current)
     }
 
-    fn page(&mut self, screen: u16, pen: &DrawContext<'_>) -> (DialogPage, usize) {
+    fn page(&mut self, screen: u16, cx: &DrawContext<'_>) -> (DialogPage, usize) {
         let width = DialogPage::body_width(screen);
-        let (rows, current) = self.rows(width, pen);
+        let (rows, current) = self.rows(width, cx);
         let mut page = DialogPage {
-            title: words::FORM_TITLE.with("script", self.script.as_str()).text(pen.lang),
-            tone: pen.theme.accent,
+            title: words::FORM_TITLE.with("script", self.script.as_str()).text(cx.lang),
+            tone: cx.theme.accent,
             required: rows.into(),
             ..DialogPage::default()
         };
         if self.is_sent {
-            page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
+            page.hint = Line::styled(words::QUESTION_SENT.text(cx.lang), cx.theme.dim);
             return (page, current);
         }
         let last = self.current + 1 == self.entries.len();
         let mut hints = HINTS.to_vec();
         if let Some(entry) = self.entries.get_mut(self.current) {
-            let label = text::elide_end(&entry.field.line(pen.lang).text(pen.lang), width);
+            let label = text::elide_end(&entry.field.line(cx.lang).text(cx.lang), width);
             page.foot = match &mut entry.value {
                 EntryValue::Typed(composer) => {
-                    let rows = composer.fit(u16::try_from(width).unwrap_or(u16::MAX), pen.theme);
+                    let rows = composer.fit(u16::try_from(width).unwrap_or(u16::MAX), cx.theme);
                     Foot::Field { label, rows: rows.min(FIELD) }
                 }
                 EntryValue::Chosen { options, at } => {
                     hints.insert(1, PICK);
-                    let label = Line::styled(label, pen.theme.dim);
-                    let options = options_line(options, *at, width, pen);
+                    let label = Line::styled(label, cx.theme.dim);
+                    let options = options_line(options, *at, width, cx);
                     let grid = vec![label, options.clone()];
                     Foot::Choices { grid, flow: vec![options.clone()], row: options }
                 }
@@ -306,22 +306,22 @@ impl FormDialog {
         }
         let say = choice::listening_text(self.listening);
         page.message =
-            say.map(|say| Line::styled(pen.keymap.with_keys(say).text(pen.lang), pen.theme.warn));
-        page.hint = choice::with_draft(&hints, self.listening, width, pen);
+            say.map(|say| Line::styled(cx.keymap.with_keys(say).text(cx.lang), cx.theme.warn));
+        page.hint = choice::with_draft(&hints, self.listening, width, cx);
         (page, current)
     }
 
     /// Lays it out for `screen`; returns its rows.
-    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
-        let (page, current) = self.page(screen.width, pen);
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) -> u16 {
+        let (page, current) = self.page(screen.width, cx);
         let height = self.frame.fit(screen, page);
         self.frame.reveal(current);
         height
     }
 
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let area = self.frame.draw(screen, buf, pen)?;
-        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: self.frame.tone() };
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+        let area = self.frame.draw(screen, buf, cx)?;
+        let dress = ComposerStyle { theme: cx.theme, hint: "", sigil: self.frame.tone() };
         let caret = match &self.entries.get(self.current)?.value {
             EntryValue::Typed(composer) if !self.is_sent => composer.draw(area, buf, &dress),
             EntryValue::Typed(_) | EntryValue::Chosen { .. } => None,
@@ -345,7 +345,7 @@ fn options_line(
     options: &[(String, String)],
     chosen: Option<usize>,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Line<'static> {
     let labels: Vec<String> =
         options.iter().map(|(_, label)| format!(" {} ", text::single_line(label))).collect();
@@ -353,7 +353,7 @@ fn options_line(
     let first = if all > width { chosen.unwrap_or(0) } else { 0 };
     let mut line = Line::default();
     for (at, label) in labels.iter().enumerate().skip(first) {
-        let style = if Some(at) == chosen { pen.theme.chosen() } else { pen.theme.text };
+        let style = if Some(at) == chosen { cx.theme.chosen() } else { cx.theme.text };
         let room = width.saturating_sub(line.width());
         if room < 3 {
             break;

@@ -55,29 +55,29 @@ impl HelpDialog {
         self.page.scroll(lines);
     }
 
-    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
-        let rows = self.rows(screen.width, pen);
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
+        let rows = self.rows(screen.width, cx);
         self.page.fit(screen.height, rows);
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        self.page.draw(area, buf, pen, words::HELP_TITLE.text(pen.lang), HINTS);
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
+        self.page.draw(area, buf, cx, words::HELP_TITLE.text(cx.lang), HINTS);
     }
 
-    fn rows(&self, width: u16, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn rows(&self, width: u16, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let room = usize::from(width.saturating_sub(4));
         if width < WIDE {
             let column = room.min(READABLE);
             let parts = [
-                introduction(column, pen),
-                self.commands(column, pen),
-                key_list(&self.keymap, pen).rows(column, pen),
+                introduction(column, cx),
+                self.commands(column, cx),
+                key_list(&self.keymap, cx).rows(column, cx),
             ];
             return parts.concat();
         }
         let column = ((room - 4) / 2).min(READABLE);
-        let left = [introduction(column, pen), self.commands(column, pen)].concat();
-        let right = key_list(&self.keymap, pen).rows(column, pen);
+        let left = [introduction(column, cx), self.commands(column, cx)].concat();
+        let right = key_list(&self.keymap, cx).rows(column, cx);
         (0..left.len().max(right.len()))
             .map(|row| {
                 let mut line = left.get(row).cloned().unwrap_or_default();
@@ -90,57 +90,57 @@ impl HelpDialog {
     }
 
     /// Commands by category, in the order of their table; then the extensions.
-    fn commands(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn commands(&self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut list = PageList::default();
         for (category, commands) in by_category(Surface::Local) {
-            list.head(category.name().text(pen.lang));
+            list.head(category.name().text(cx.lang));
             for command in commands {
                 let about = with_aliases(command.about.into(), command.aliases);
-                list.row(command.usage(), about.text(pen.lang));
+                list.row(command.usage(), about.text(cx.lang));
             }
         }
         for (heading, entries) in &self.extensions {
-            list.head(&heading.text(pen.lang));
+            list.head(&heading.text(cx.lang));
             for (usage, about) in entries {
-                list.row(text::single_line(usage), text::single_line(&about.text(pen.lang)));
+                list.row(text::single_line(usage), text::single_line(&about.text(cx.lang)));
             }
         }
-        list.rows(width, pen)
+        list.rows(width, cx)
     }
 }
 
 /// The introduction for new users.
-fn introduction(width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+fn introduction(width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
     let mut list = PageList::default();
-    list.head(words::HELP_FIRST.text(pen.lang));
+    list.head(words::HELP_FIRST.text(cx.lang));
     for hint in FIRST {
-        let about = pen.keymap.with_keys(hint.action).text(pen.lang);
-        list.row(hint.key.name(pen.keymap), about);
+        let about = cx.keymap.with_keys(hint.action).text(cx.lang);
+        list.row(hint.key.name(cx.keymap), about);
     }
-    list.rows(width, pen)
+    list.rows(width, cx)
 }
 
 /// Keys by context.
-pub fn key_list(keymap: &Keymap, pen: &DrawContext<'_>) -> PageList {
+pub fn key_list(keymap: &Keymap, cx: &DrawContext<'_>) -> PageList {
     let mut list = PageList::default();
     if !keymap.problems.is_empty() {
         list.head("keys.toml");
         for problem in &keymap.problems {
-            list.row(String::new(), problem.text(pen.lang));
+            list.row(String::new(), problem.text(cx.lang));
         }
     }
     for (place, title) in PLACES {
-        list.head(title.text(pen.lang));
+        list.head(title.text(cx.lang));
         for key in KEYS.iter().filter(|key| key.context == *place) {
             if let Some(about) = key.about {
                 let names = keymap.chord_names(key).join(", ");
-                list.row(names, about.text(pen.lang).to_owned());
+                list.row(names, about.text(cx.lang).to_owned());
             }
         }
         if *place == KeyContext::Question {
-            list.row("1 - 8".to_owned(), words::PICK_NTH.text(pen.lang).to_owned());
+            list.row("1 - 8".to_owned(), words::PICK_NTH.text(cx.lang).to_owned());
             for (letter, label) in choice::letters() {
-                list.row(letter.to_string(), label.text(pen.lang));
+                list.row(letter.to_string(), label.text(cx.lang));
             }
         }
     }

@@ -107,32 +107,32 @@ impl KeyEntry {
     }
 
     /// Draws it; returns the position of the cursor.
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let height = self.height(screen, pen.lang);
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+        let height = self.height(screen, cx.lang);
         let area = Rect { y: screen.bottom().saturating_sub(height), height, ..screen };
-        draw::clear(area, buf, pen.theme);
+        draw::clear(area, buf, cx.theme);
         let row =
             |nth: u16| Rect { y: area.y + nth.min(height.saturating_sub(1)), height: 1, ..area };
         let width = usize::from(area.width);
-        let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let title = words::KEY_TITLE.with("name", self.provider.as_str()).text(pen.lang);
-        HorizontalRule::edge(pen.theme).left(Span::styled(title, bold)).draw(row(0), buf);
+        let bold = cx.theme.accent.add_modifier(Modifier::BOLD);
+        let title = words::KEY_TITLE.with("name", self.provider.as_str()).text(cx.lang);
+        HorizontalRule::edge(cx.theme).left(Span::styled(title, bold)).draw(row(0), buf);
         // How long a key is says little; how much was typed must be visible.
         let dots = "*".repeat(self.typed.chars().count().min(width.saturating_sub(6)));
         let column = 4 + u16::try_from(text::width(&dots)).unwrap_or(0);
         let field = if self.is_waiting {
-            Span::styled(words::KEY_WAITS.text(pen.lang), pen.theme.dim)
+            Span::styled(words::KEY_WAITS.text(cx.lang), cx.theme.dim)
         } else {
-            Span::styled(dots, pen.theme.text)
+            Span::styled(dots, cx.theme.text)
         };
-        let line = Line::from(vec![Span::styled(CHOSEN, pen.theme.accent), field]);
+        let line = Line::from(vec![Span::styled(CHOSEN, cx.theme.accent), field]);
         draw::line(row(1), buf, 2, width, &line);
-        let style = if self.note.is_some() { pen.theme.warn } else { pen.theme.dim };
-        for (nth, say) in (2..height.saturating_sub(1)).zip(self.says(area.width, pen.lang)) {
+        let style = if self.note.is_some() { cx.theme.warn } else { cx.theme.dim };
+        for (nth, say) in (2..height.saturating_sub(1)).zip(self.says(area.width, cx.lang)) {
             draw::line(row(nth), buf, 2, width, &Line::styled(say, style));
         }
-        status::draw_hints(row(height.saturating_sub(1)), buf, pen, HINTS);
-        draw::panel(area, buf, pen.theme, pen.theme.bar.input);
+        status::draw_hints(row(height.saturating_sub(1)), buf, cx, HINTS);
+        draw::panel(area, buf, cx.theme, cx.theme.bar.input);
         (!self.is_waiting).then_some(Position { x: area.x + column, y: row(1).y })
     }
 }

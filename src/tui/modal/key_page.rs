@@ -67,30 +67,30 @@ impl KeyPage {
         self.page.scroll(lines);
     }
 
-    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
-        let list = key_list(&self.keymap, pen).filtered(&self.query);
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) {
+        let list = key_list(&self.keymap, cx).filtered(&self.query);
         let rows = if list.is_empty() {
-            vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)]
+            vec![Line::styled(words::CHOOSE_NONE.text(cx.lang), cx.theme.dim)]
         } else {
-            list.rows(screen.width.saturating_sub(4).min(READABLE).into(), pen)
+            list.rows(screen.width.saturating_sub(4).min(READABLE).into(), cx)
         };
         self.page.fit(screen.height, rows);
     }
 
-    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        self.page.draw(area, buf, pen, words::KEYS_TITLE.text(pen.lang), HINTS);
-        self.draw_search(Rect { y: area.y + 1, height: 1, ..area }.intersection(area), buf, pen)
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+        self.page.draw(area, buf, cx, words::KEYS_TITLE.text(cx.lang), HINTS);
+        self.draw_search(Rect { y: area.y + 1, height: 1, ..area }.intersection(area), buf, cx)
     }
 
-    fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    fn draw_search(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         let typed = text::elide_middle(&self.query, usize::from(area.width).saturating_sub(6));
         let caret = 4 + u16::try_from(text::width(&typed)).unwrap_or(0);
         let shown = if typed.is_empty() {
-            Span::styled(words::KEYS_SEARCH.text(pen.lang).to_owned(), pen.theme.dim)
+            Span::styled(words::KEYS_SEARCH.text(cx.lang).to_owned(), cx.theme.dim)
         } else {
-            Span::styled(typed, pen.theme.text)
+            Span::styled(typed, cx.theme.text)
         };
-        let line = Line::from(vec![Span::styled(CHOSEN, pen.theme.accent), shown]);
+        let line = Line::from(vec![Span::styled(CHOSEN, cx.theme.accent), shown]);
         draw::line(area, buf, 2, area.width.into(), &line);
         Some(Position { x: area.x + caret, y: area.y })
     }

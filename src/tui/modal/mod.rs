@@ -444,38 +444,38 @@ impl Modals {
 
     /// Lays the top dialog out for `screen`; returns its rows at the bottom, `None`: the whole
     /// screen.
-    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> Option<u16> {
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) -> Option<u16> {
         match self.0.last_mut()? {
-            Modal::Form(form) => return Some(form.fit(screen, pen)),
+            Modal::Form(form) => return Some(form.fit(screen, cx)),
             Modal::Picker(choose) => return Some(choose.height(screen)),
-            Modal::KeyEntry(entry) => return Some(entry.height(screen, pen.lang)),
-            Modal::SettingEntry(entry) => return Some(entry.fit(screen, pen)),
-            Modal::Help(help) => help.fit(screen, pen),
-            Modal::Diff(diff) => diff.fit(screen, pen),
-            Modal::Keys(keys) => keys.fit(screen, pen),
-            sheet => return sheet.dialog_mut().map(|sheet| sheet.fit(screen, pen)),
+            Modal::KeyEntry(entry) => return Some(entry.height(screen, cx.lang)),
+            Modal::SettingEntry(entry) => return Some(entry.fit(screen, cx)),
+            Modal::Help(help) => help.fit(screen, cx),
+            Modal::Diff(diff) => diff.fit(screen, cx),
+            Modal::Keys(keys) => keys.fit(screen, cx),
+            sheet => return sheet.dialog_mut().map(|sheet| sheet.fit(screen, cx)),
         }
         None
     }
 
     /// Draws the top dialog over `screen`; returns the position of the cursor while a field is
     /// open.
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         match self.0.last()? {
-            Modal::Form(form) => form.draw(screen, buf, pen),
-            Modal::Picker(choose) => choose.draw(screen, buf, pen),
-            Modal::KeyEntry(entry) => entry.draw(screen, buf, pen),
-            Modal::SettingEntry(entry) => entry.draw(screen, buf, pen),
-            Modal::Keys(keys) => keys.draw(screen, buf, pen),
+            Modal::Form(form) => form.draw(screen, buf, cx),
+            Modal::Picker(choose) => choose.draw(screen, buf, cx),
+            Modal::KeyEntry(entry) => entry.draw(screen, buf, cx),
+            Modal::SettingEntry(entry) => entry.draw(screen, buf, cx),
+            Modal::Keys(keys) => keys.draw(screen, buf, cx),
             Modal::Diff(diff) => {
-                diff.draw(screen, buf, pen);
+                diff.draw(screen, buf, cx);
                 None
             }
             Modal::Help(help) => {
-                help.draw(screen, buf, pen);
+                help.draw(screen, buf, cx);
                 None
             }
-            sheet => sheet.dialog().and_then(|sheet| sheet.question().draw(screen, buf, pen)),
+            sheet => sheet.dialog().and_then(|sheet| sheet.question().draw(screen, buf, cx)),
         }
     }
 }

@@ -29,12 +29,12 @@ impl Dialog for ModelQuestionDialog {
         (&mut self.question, None)
     }
 
-    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
+    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let rows = text::wrap(&self.text, width.min(MEASURE)).into_iter();
-        let rows: Vec<_> = rows.map(|row| Line::styled(row, pen.theme.text)).collect();
+        let rows: Vec<_> = rows.map(|row| Line::styled(row, cx.theme.text)).collect();
         DialogPage {
-            title: self.title.text(pen.lang).to_owned(),
-            tone: pen.theme.accent,
+            title: self.title.text(cx.lang).to_owned(),
+            tone: cx.theme.accent,
             required: rows.into(),
             ..DialogPage::default()
         }

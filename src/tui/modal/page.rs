@@ -51,21 +51,21 @@ impl PageScroll {
         &self,
         area: Rect,
         buf: &mut Buffer,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
         title: &str,
         hints: &[status::KeyHint],
     ) {
-        draw::clear(area, buf, pen.theme);
+        draw::clear(area, buf, cx.theme);
         if area.height < 3 || area.width < 12 {
             return;
         }
         let below = self.scroll.below();
-        let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule = HorizontalRule::new(pen.theme, pen.theme.border)
+        let bold = cx.theme.accent.add_modifier(Modifier::BOLD);
+        let mut rule = HorizontalRule::new(cx.theme, cx.theme.border)
             .left(Span::styled(title.to_owned(), bold));
         if below > 0 {
-            let more = words::HELP_MORE.with("n", below).text(pen.lang);
-            rule = rule.right(Span::styled(more, pen.theme.dim));
+            let more = words::HELP_MORE.with("n", below).text(cx.lang);
+            rule = rule.right(Span::styled(more, cx.theme.dim));
         }
         rule.draw(area, buf);
         let body = Rect {
@@ -76,7 +76,7 @@ impl PageScroll {
         };
         draw::lines(body, buf, self.rows.get(self.scroll.offset..).unwrap_or_default());
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
-        status::draw_hints(foot, buf, pen, hints);
+        status::draw_hints(foot, buf, cx, hints);
     }
 }
 
@@ -127,7 +127,7 @@ impl PageList {
         self.0.push(Entry::Row(left, right));
     }
 
-    pub fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    pub fn rows(self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let widest = self.0.iter().map(|entry| match entry {
             Entry::Row(left, _) => text::width(left),
             Entry::Head(_) => 0,
@@ -140,20 +140,20 @@ impl PageList {
                     if !rows.is_empty() {
                         rows.push(Line::default());
                     }
-                    rows.push(Line::styled(text, pen.theme.accent.add_modifier(Modifier::BOLD)));
+                    rows.push(Line::styled(text, cx.theme.accent.add_modifier(Modifier::BOLD)));
                 }
                 Entry::Row(left, right) => {
                     let right = text::wrap(&right, width.saturating_sub(column + 2));
                     let right =
-                        right.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
+                        right.into_iter().map(|row| Line::styled(row, cx.theme.text)).collect();
                     let label = format!("  {left}");
                     let (label, own) = if text::width(&left) + 2 > column {
                         (String::new(), Some(label))
                     } else {
                         (label, None)
                     };
-                    rows.extend(own.map(|own| Line::styled(own, pen.theme.text)));
-                    rows.extend(draw::label_lines(&label, pen.theme.text, column + 2, right));
+                    rows.extend(own.map(|own| Line::styled(own, cx.theme.text)));
+                    rows.extend(draw::label_lines(&label, cx.theme.text, column + 2, right));
                 }
             }
         }

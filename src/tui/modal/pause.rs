@@ -33,13 +33,13 @@ impl Dialog for PauseDialog {
         (&mut self.question, None)
     }
 
-    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
+    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let says = pause_lines(&self.why);
-        let rows = says.iter().flat_map(|say| text::wrap(&say.text(pen.lang), width.min(100)));
+        let rows = says.iter().flat_map(|say| text::wrap(&say.text(cx.lang), width.min(100)));
         DialogPage {
-            title: common::CONTINUE_ASK.text(pen.lang).to_owned(),
-            tone: pen.theme.warn,
-            required: rows.map(|row| Line::styled(row, pen.theme.text)).collect::<Vec<_>>().into(),
+            title: common::CONTINUE_ASK.text(cx.lang).to_owned(),
+            tone: cx.theme.warn,
+            required: rows.map(|row| Line::styled(row, cx.theme.text)).collect::<Vec<_>>().into(),
             ..DialogPage::default()
         }
     }

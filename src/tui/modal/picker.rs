@@ -295,87 +295,86 @@ impl Picker {
         (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
     }
 
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         let area = self.area(screen);
-        draw::clear(area, buf, pen.theme);
-        self.head(area, buf, pen);
-        let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, pen);
+        draw::clear(area, buf, cx.theme);
+        self.head(area, buf, cx);
+        let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, cx);
         let (rows, sample) = self.row_areas(area);
-        self.draw_rows(rows, buf, pen);
+        self.draw_rows(rows, buf, cx);
         if let Some(sample) = sample {
             let line = match self.topic {
-                Topic::Theme => swatch(pen),
-                _ => self.preview(sample, pen),
+                Topic::Theme => swatch(cx),
+                _ => self.preview(sample, cx),
             };
             draw::line(sample, buf, 2, sample.width.into(), &line);
         }
         let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         match &self.note {
             Some(say) => {
-                let text =
-                    text::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
-                let line = Line::styled(text, pen.theme.warn);
+                let text = text::elide_end(&say.text(cx.lang), area.width.saturating_sub(3).into());
+                let line = Line::styled(text, cx.theme.warn);
                 draw::line(foot, buf, 2, foot.width.into(), &line);
             }
             None if self.topic == Topic::Setting => {
-                status::draw_hints(foot, buf, pen, SETTING_HINTS);
+                status::draw_hints(foot, buf, cx, SETTING_HINTS);
             }
-            None => status::draw_hints(foot, buf, pen, HINTS),
+            None => status::draw_hints(foot, buf, cx, HINTS),
         }
-        draw::panel(area, buf, pen.theme, pen.theme.bar.input);
+        draw::panel(area, buf, cx.theme, cx.theme.bar.input);
         caret
     }
 
     /// The last message of the selected conversation.
-    fn preview(&self, area: Rect, pen: &DrawContext<'_>) -> Line<'static> {
+    fn preview(&self, area: Rect, cx: &DrawContext<'_>) -> Line<'static> {
         let more = self.selected_row().map(|row| match &row.more {
-            Some(more) => more.text(pen.lang),
+            Some(more) => more.text(cx.lang),
             None if row.details.is_empty() => String::new(),
-            None => words::SESSION_LAST.with("text", row.details.as_str()).text(pen.lang),
+            None => words::SESSION_LAST.with("text", row.details.as_str()).text(cx.lang),
         });
         let more = text::single_line(&more.unwrap_or_default());
         let room = usize::from(area.width).saturating_sub(3);
-        Line::styled(text::elide_end(&more, room), pen.theme.dim)
+        Line::styled(text::elide_end(&more, room), cx.theme.dim)
     }
 
-    fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
+    fn head(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
+        let bold = cx.theme.accent.add_modifier(Modifier::BOLD);
         let title = match self.heading.as_str() {
-            "" => self.topic.title().text(pen.lang).to_owned(),
+            "" => self.topic.title().text(cx.lang).to_owned(),
             heading => text::single_line(heading),
         };
-        let mut rule = HorizontalRule::edge(pen.theme).left(Span::styled(title, bold));
+        let mut rule = HorizontalRule::edge(cx.theme).left(Span::styled(title, bold));
         if !self.matches.is_empty() {
             let more = (self.unlisted_count > 0)
-                .then(|| words::CHOOSE_MORE.with("n", self.unlisted_count).text(pen.lang));
+                .then(|| words::CHOOSE_MORE.with("n", self.unlisted_count).text(cx.lang));
             let count = self.selection.count(self.matches.len(), more.as_deref());
-            rule = rule.right(Span::styled(count, pen.theme.dim));
+            rule = rule.right(Span::styled(count, cx.theme.dim));
         }
         rule.draw(area, buf);
     }
 
-    fn draw_filter(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    fn draw_filter(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
         let room = usize::from(area.width).saturating_sub(5);
         let typed = text::elide_middle(&self.filter_text, room);
         let caret = 4 + u16::try_from(text::width(&typed)).unwrap_or(0);
         let shown = if typed.is_empty() {
-            Span::styled(self.topic.placeholder().text(pen.lang).to_owned(), pen.theme.dim)
+            Span::styled(self.topic.placeholder().text(cx.lang).to_owned(), cx.theme.dim)
         } else {
-            Span::styled(typed, pen.theme.text)
+            Span::styled(typed, cx.theme.text)
         };
-        let line = Line::from(vec![Span::styled(CHOSEN, pen.theme.accent), shown]);
+        let line = Line::from(vec![Span::styled(CHOSEN, cx.theme.accent), shown]);
         draw::line(area, buf, 2, area.width.into(), &line);
         Some(Position { x: area.x + caret, y: area.y })
     }
 
-    fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+    fn draw_rows(&self, area: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) {
         if self.matches.is_empty() {
             let say = match () {
                 () if self.rows.is_empty() => self.topic.empty_text(),
                 () if self.is_address() => words::CHOOSE_ADDRESS,
                 () => words::CHOOSE_NONE,
             };
-            let line = Line::styled(say.text(pen.lang), pen.theme.dim);
+            let line = Line::styled(say.text(cx.lang), cx.theme.dim);
             draw::line(area, buf, 2, area.width.into(), &line);
             return;
         }
@@ -386,9 +385,9 @@ impl Picker {
         };
         let column = (widest + 4).min(usize::from(most).max(12));
         let count = self.matches.len();
-        self.selection.draw_rows(count, area, buf, pen.theme, |row, area, buf, style| {
+        self.selection.draw_rows(count, area, buf, cx.theme, |row, area, buf, style| {
             if let Some(found) = self.matches.get(row) {
-                self.draw_row(area, buf, pen.lang, (found, style), column);
+                self.draw_row(area, buf, cx.lang, (found, style), column);
             }
         });
     }
@@ -461,9 +460,9 @@ impl Topic {
 }
 
 /// A sample of each colour of the theme.
-fn swatch(pen: &DrawContext<'_>) -> Line<'static> {
-    let theme = pen.theme;
-    let say = |word: Phrase, style| Span::styled(word.text(pen.lang).to_owned(), style);
+fn swatch(cx: &DrawContext<'_>) -> Line<'static> {
+    let theme = cx.theme;
+    let say = |word: Phrase, style| Span::styled(word.text(cx.lang).to_owned(), style);
     let parts = [
         say(words::TIER_L0, theme.ok),
         say(words::TIER_L1, theme.warn),

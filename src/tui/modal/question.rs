@@ -511,39 +511,39 @@ impl QuestionState {
         screen: Rect,
         mut page: DialogPage,
         width: usize,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> u16 {
-        self.add_foot(&mut page, width, pen);
+        self.add_foot(&mut page, width, cx);
         self.frame.fit(screen, page)
     }
 
     /// Adds the foot below the body, and the hint under it.
-    fn add_foot(&mut self, page: &mut DialogPage, width: usize, pen: &DrawContext<'_>) {
+    fn add_foot(&mut self, page: &mut DialogPage, width: usize, cx: &DrawContext<'_>) {
         let columns = u16::try_from(width).unwrap_or(u16::MAX);
         let label = self.field_label();
         let hints: &[KeyHint] = match (self.choices.flow.stage(), &mut self.field) {
             (FlowStage::Decided, _) => {
                 page.foot = Foot::Nothing;
-                page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
+                page.hint = Line::styled(words::QUESTION_SENT.text(cx.lang), cx.theme.dim);
                 return;
             }
             (_, Some(field)) => {
-                let rows = field.composer().fit(columns, pen.theme).min(6);
-                page.foot = Foot::Field { label: label.text(pen.lang).to_owned(), rows };
+                let rows = field.composer().fit(columns, cx.theme).min(6);
+                page.foot = Foot::Field { label: label.text(cx.lang).to_owned(), rows };
                 self.field_hints()
             }
             (_, None) => {
-                let grid = self.choices.grid(width, pen);
-                let flow = self.choices.short_rows(width, pen);
-                page.foot = Foot::Choices { grid, flow, row: self.choices.row(width, pen) };
+                let grid = self.choices.grid(width, cx);
+                let flow = self.choices.short_rows(width, cx);
+                page.foot = Foot::Choices { grid, flow, row: self.choices.row(width, cx) };
                 self.choices.hints()
             }
         };
         let (say, until) = self.status_text();
         page.message =
-            say.map(|say| Line::styled(pen.keymap.with_keys(say).text(pen.lang), pen.theme.warn));
+            say.map(|say| Line::styled(cx.keymap.with_keys(say).text(cx.lang), cx.theme.warn));
         page.message_until = until;
-        page.hint = with_draft(hints, self.listening, width, pen);
+        page.hint = with_draft(hints, self.listening, width, cx);
     }
 
     /// What the field is for.
@@ -574,9 +574,9 @@ impl QuestionState {
     }
 
     /// Draws the page; returns the position of the cursor while a field is open.
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let area = self.frame.draw(screen, buf, pen)?;
-        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: self.frame.tone() };
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+        let area = self.frame.draw(screen, buf, cx)?;
+        let dress = ComposerStyle { theme: cx.theme, hint: "", sigil: self.frame.tone() };
         let caret = match &self.field {
             Some(QuestionField::Step(editor)) => editor.field.draw(area, buf, &dress),
             Some(QuestionField::Text(field)) => field.draw(area, buf, &dress),

@@ -92,7 +92,7 @@ impl Rows {
     }
 
     /// Lays out `take` rows from row `from` on.
-    pub fn window(&self, from: usize, take: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    pub fn window(&self, from: usize, take: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let (mut out, mut skip) = (Vec::new(), from);
         for part in &self.0 {
             let (len, wanted) = (part.len(), take.saturating_sub(out.len()));
@@ -103,12 +103,7 @@ impl Rows {
                         out.extend(lines.get(skip..end).unwrap_or_default().iter().cloned());
                     }
                     RowsPart::Diff(long, range) => {
-                        out.extend(long.window(
-                            range.start + skip,
-                            end - skip,
-                            pen.theme,
-                            pen.lang,
-                        ));
+                        out.extend(long.window(range.start + skip, end - skip, cx.theme, cx.lang));
                     }
                 }
             }

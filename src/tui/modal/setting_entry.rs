@@ -61,10 +61,10 @@ impl SettingEntry {
     }
 
     /// Lays it out for `screen`; returns its rows.
-    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
-        let field = self.field.fit(screen.width.saturating_sub(3), pen.theme);
+    pub fn fit(&mut self, screen: Rect, cx: &DrawContext<'_>) -> u16 {
+        let field = self.field.fit(screen.width.saturating_sub(3), cx.theme);
         self.field_rows = field.clamp(1, FIELD);
-        self.height(screen, self.says(screen.width, pen.lang).len())
+        self.height(screen, self.says(screen.width, cx.lang).len())
     }
 
     fn height(&self, screen: Rect, says: usize) -> u16 {
@@ -82,14 +82,14 @@ impl SettingEntry {
     }
 
     /// Draws it; returns the position of the cursor.
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let says = self.says(screen.width, pen.lang);
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &DrawContext<'_>) -> Option<Position> {
+        let says = self.says(screen.width, cx.lang);
         let height = self.height(screen, says.len());
         let area = Rect { y: screen.bottom().saturating_sub(height), height, ..screen };
-        draw::clear(area, buf, pen.theme);
+        draw::clear(area, buf, cx.theme);
         let row = |y: u16| Rect { y: y.min(area.bottom() - 1), height: 1, ..area };
-        let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        HorizontalRule::edge(pen.theme)
+        let bold = cx.theme.accent.add_modifier(Modifier::BOLD);
+        HorizontalRule::edge(cx.theme)
             .left(Span::styled(self.key.clone(), bold))
             .draw(row(area.y), buf);
         let field = Rect {
@@ -98,14 +98,14 @@ impl SettingEntry {
             width: area.width.saturating_sub(2),
             height: self.field_rows,
         };
-        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: pen.theme.accent };
+        let dress = ComposerStyle { theme: cx.theme, hint: "", sigil: cx.theme.accent };
         let caret = self.field.draw(field, buf, &dress);
-        let style = if self.note.is_some() { pen.theme.warn } else { pen.theme.dim };
+        let style = if self.note.is_some() { cx.theme.warn } else { cx.theme.dim };
         for (y, say) in (field.bottom()..area.bottom().saturating_sub(1)).zip(says) {
             draw::line(row(y), buf, 2, area.width.into(), &Line::styled(say, style));
         }
-        status::draw_hints(row(area.bottom() - 1), buf, pen, HINTS);
-        draw::panel(area, buf, pen.theme, pen.theme.bar.input);
+        status::draw_hints(row(area.bottom() - 1), buf, cx, HINTS);
+        draw::panel(area, buf, cx.theme, cx.theme.bar.input);
         caret
     }
 }

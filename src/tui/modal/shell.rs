@@ -32,15 +32,15 @@ impl Dialog for ShellDialog {
         (&mut self.question, Some((&self.asked.step.work, &self.asked.risk)))
     }
 
-    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
+    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, None);
         let title = words::SHELL_TITLE.into();
-        let counts = count(&self.asked, pen);
-        let mut page = subject.page(title, counts, step_details::PROMPT, false, (width, pen));
+        let counts = count(&self.asked, cx);
+        let mut page = subject.page(title, counts, step_details::PROMPT, false, (width, cx));
         if !subject.is_edited() {
-            page.optional.extend(self.command_rows(width, pen));
+            page.optional.extend(self.command_rows(width, cx));
         }
-        page.optional.extend(self.detail_rows(&subject, width, pen));
+        page.optional.extend(self.detail_rows(&subject, width, cx));
         page
     }
 }
@@ -51,16 +51,16 @@ impl ShellDialog {
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.
-    fn command_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn command_rows(&self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         if self.asked.pieces.is_empty() {
             return Vec::new();
         }
-        let mut rows = vec![Line::styled(words::SHELL_PIECES.text(pen.lang), pen.theme.dim)];
+        let mut rows = vec![Line::styled(words::SHELL_PIECES.text(cx.lang), cx.theme.dim)];
         let room = width.saturating_sub(INDENT);
         for piece in &self.asked.pieces {
-            let text = step_details::full_rows(&piece.text, pen.theme.text, room, pen);
-            let text = step_details::with_tier(text, &piece.risk, room, pen);
-            rows.extend(draw::label_lines("", pen.theme.dim, INDENT, text));
+            let text = step_details::full_rows(&piece.text, cx.theme.text, room, cx);
+            let text = step_details::with_tier(text, &piece.risk, room, cx);
+            rows.extend(draw::label_lines("", cx.theme.dim, INDENT, text));
         }
         rows.push(Line::default());
         rows
@@ -70,12 +70,12 @@ impl ShellDialog {
         &self,
         subject: &Subject<'_>,
         width: usize,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, self.question.is_detailed(), pen);
-        facts.push_reasons(subject.work, subject.risk, pen);
-        facts.push_effects(&subject.risk.effects, pen);
-        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
+        let mut facts = StepDetails::new(width, self.question.is_detailed(), cx);
+        facts.push_reasons(subject.work, subject.risk, cx);
+        facts.push_effects(&subject.risk.effects, cx);
+        facts.push_text(common::FOLDER, &self.asked.cwd, cx.theme.text, cx);
         facts.into_rows()
     }
 }

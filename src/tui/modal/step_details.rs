@@ -52,12 +52,12 @@ pub fn action_rows(
     work: &StepAction,
     risk: &Risk,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     match work {
-        StepAction::Exec { program, args } => exec(program, args, risk, width, pen),
-        StepAction::Shell { line } => escaped_text(line, pen.theme.text).rows(width, pen),
-        StepAction::Tool { name, input } => tool(name, input, width, pen),
+        StepAction::Exec { program, args } => exec(program, args, risk, width, cx),
+        StepAction::Shell { line } => escaped_text(line, cx.theme.text).rows(width, cx),
+        StepAction::Tool { name, input } => tool(name, input, width, cx),
     }
 }
 
@@ -67,14 +67,14 @@ pub fn prompt_rows(
     work: &StepAction,
     risk: &Risk,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     let column = match work {
         StepAction::Exec { .. } | StepAction::Shell { .. } => text::width(prompt),
-        StepAction::Tool { .. } => return action_rows(work, risk, width, pen),
+        StepAction::Tool { .. } => return action_rows(work, risk, width, cx),
     };
-    let rows = action_rows(work, risk, width.saturating_sub(column), pen);
-    draw::label_lines(prompt, pen.theme.dim, column, rows)
+    let rows = action_rows(work, risk, width.saturating_sub(column), cx);
+    draw::label_lines(prompt, cx.theme.dim, column, rows)
 }
 
 /// Ends the rows of a step with its tier in words; the usual case needs none.
@@ -82,14 +82,14 @@ pub fn with_tier(
     mut rows: Vec<Line<'static>>,
     risk: &Risk,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
     let word = match risk.tier {
         Tier::L0 => return rows,
         Tier::L1 if !risk.lifted => words::TIER_L1,
         Tier::L1 | Tier::L2 => words::ASK_TIER_L2,
     };
-    let word = Span::styled(format!("  {}", word.text(pen.lang)), tone(risk, pen));
+    let word = Span::styled(format!("  {}", word.text(cx.lang)), tone(risk, cx));
     match rows.last_mut() {
         Some(last) if last.width() + word.width() <= width => last.spans.push(word),
         _ => rows.push(Line::from(word)),
@@ -103,13 +103,13 @@ fn exec(
     args: &[String],
     risk: &Risk,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let bold = cx.theme.text.add_modifier(Modifier::BOLD);
     let tokens =
         std::iter::once(token(program, bold)).chain(args.iter().enumerate().map(|(at, arg)| {
             let pointed = argument_tier(risk, at);
-            token(arg, pointed.map_or(pen.theme.text, |tier| pointed_style(tier, pen)))
+            token(arg, pointed.map_or(cx.theme.text, |tier| pointed_style(tier, cx)))
         }));
     let room = width.saturating_sub(INDENT.len());
     let mut rows: Vec<Line<'static>> = Vec::new();
@@ -121,11 +121,11 @@ fn exec(
         match rows.last_mut() {
             Some(row) if is_open && is_whole && row.width() + taken <= width => {
                 row.spans.push(Span::raw(" "));
-                row.spans.extend(token.spans(0..token.text.len(), pen));
+                row.spans.extend(token.spans(0..token.text.len(), cx));
             }
             _ => {
                 let first = rows.is_empty();
-                let words = token.rows(if first { width } else { room }, pen);
+                let words = token.rows(if first { width } else { room }, cx);
                 rows.extend(words.into_iter().map(|row| if first { row } else { indented(row) }));
             }
         }
@@ -143,8 +143,8 @@ fn argument_tier(risk: &Risk, arg: usize) -> Option<Tier> {
         .max()
 }
 
-fn pointed_style(tier: Tier, pen: &DrawContext<'_>) -> Style {
-    pen.theme.tier(tier).add_modifier(Modifier::UNDERLINED)
+fn pointed_style(tier: Tier, cx: &DrawContext<'_>) -> Style {
+    cx.theme.tier(tier).add_modifier(Modifier::UNDERLINED)
 }
 
 fn token(word: &str, style: Style) -> StyledText {
@@ -159,11 +159,11 @@ fn escaped_text(text: &str, style: Style) -> StyledText {
 }
 
 /// The fields of a tool's input, one below the other; long texts line by line.
-fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
-    let mut rows = escaped_text(name, bold).rows(width, pen);
+fn tool(name: &str, input: &Value, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
+    let bold = cx.theme.text.add_modifier(Modifier::BOLD);
+    let mut rows = escaped_text(name, bold).rows(width, cx);
     let Some(fields) = input.as_object() else {
-        rows.extend(escaped_text(&input.to_string(), pen.theme.text).rows(width, pen));
+        rows.extend(escaped_text(&input.to_string(), cx.theme.text).rows(width, cx));
         return rows;
     };
     let column = fields.keys().map(|key| text::width(key) + 2).max().unwrap_or(0).min(width / 3);
@@ -172,16 +172,16 @@ fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<L
         let lines: Vec<_> = text
             .split('\n')
             .flat_map(|line| {
-                escaped_text(line, pen.theme.text).rows(width.saturating_sub(column + 2), pen)
+                escaped_text(line, cx.theme.text).rows(width.saturating_sub(column + 2), cx)
             })
             .collect();
-        let key = escaped_text(key, pen.theme.dim);
+        let key = escaped_text(key, cx.theme.dim);
         if text::width(&key.text) + 2 > column {
-            rows.extend(key.rows(width.saturating_sub(2), pen).into_iter().map(indented));
-            rows.extend(draw::label_lines("", pen.theme.dim, column + 2, lines));
+            rows.extend(key.rows(width.saturating_sub(2), cx).into_iter().map(indented));
+            rows.extend(draw::label_lines("", cx.theme.dim, column + 2, lines));
         } else {
             let label = format!("  {}", key.text);
-            rows.extend(draw::label_lines(&label, pen.theme.dim, column + 2, lines));
+            rows.extend(draw::label_lines(&label, cx.theme.dim, column + 2, lines));
         }
     }
     rows
@@ -197,9 +197,9 @@ pub fn full_rows(
     text: &str,
     style: Style,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    escaped_text(text, style).rows(width, pen)
+    escaped_text(text, style).rows(width, cx)
 }
 
 /// The same of a text that is escaped already.
@@ -207,9 +207,9 @@ pub fn escaped_rows(
     text: String,
     style: Style,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    StyledText { text, marks: Vec::new(), style }.rows(width, pen)
+    StyledText { text, marks: Vec::new(), style }.rows(width, cx)
 }
 
 /// The facts under the command, each with a label, in one column.
@@ -222,7 +222,7 @@ pub struct StepDetails {
 }
 
 impl StepDetails {
-    pub fn new(width: usize, with_rules: bool, pen: &DrawContext<'_>) -> StepDetails {
+    pub fn new(width: usize, with_rules: bool, cx: &DrawContext<'_>) -> StepDetails {
         let labels = [
             common::PROGRAM,
             common::FOLDER,
@@ -232,7 +232,7 @@ impl StepDetails {
             common::MODEL,
             words::ASK_EXPECTED,
         ];
-        let widest = labels.iter().map(|label| text::width(label.text(pen.lang))).max();
+        let widest = labels.iter().map(|label| text::width(label.text(cx.lang))).max();
         let column = (widest.unwrap_or(0) + 2).min(width / 2);
         let width = width.saturating_sub(column);
         StepDetails { column, width, with_rules, rows: Vec::new() }
@@ -243,24 +243,24 @@ impl StepDetails {
     }
 
     /// A text of the application or a path, with every character visible.
-    pub fn push_text(&mut self, label: Phrase, text: &str, style: Style, pen: &DrawContext<'_>) {
-        let rows = escaped_text(text, style).rows(self.width, pen);
-        self.push_labelled(label, rows, pen);
+    pub fn push_text(&mut self, label: Phrase, text: &str, style: Style, cx: &DrawContext<'_>) {
+        let rows = escaped_text(text, style).rows(self.width, cx);
+        self.push_labelled(label, rows, cx);
     }
 
     /// What a rule would cover.
-    pub fn push_coverage(&mut self, says: &[LocalizedText], pen: &DrawContext<'_>) {
-        let rows = says.iter().flat_map(|say| text::wrap(&say.text(pen.lang), self.width));
-        let rows = rows.map(|row| Line::styled(row, pen.theme.dim)).collect();
-        self.push_labelled(words::ASK_RULE, rows, pen);
+    pub fn push_coverage(&mut self, says: &[LocalizedText], cx: &DrawContext<'_>) {
+        let rows = says.iter().flat_map(|say| text::wrap(&say.text(cx.lang), self.width));
+        let rows = rows.map(|row| Line::styled(row, cx.theme.dim)).collect();
+        self.push_labelled(words::ASK_RULE, rows, cx);
     }
 
     /// Words of the model: shown for information, never trusted, and in a few rows at most.
-    pub fn push_model_text(&mut self, label: Phrase, text: &str, pen: &DrawContext<'_>) {
+    pub fn push_model_text(&mut self, label: Phrase, text: &str, cx: &DrawContext<'_>) {
         if text.trim().is_empty() {
             return;
         }
-        let quoted = words::ASK_QUOTE.with("text", text.trim()).text(pen.lang);
+        let quoted = words::ASK_QUOTE.with("text", text.trim()).text(cx.lang);
         let mut rows = text::wrap(&quoted, self.width);
         if rows.len() > 4 {
             rows.truncate(4);
@@ -269,19 +269,19 @@ impl StepDetails {
                     text::elide_end(&format!("{last} {}", crate::symbols::ELLIPSIS), self.width);
             }
         }
-        let style = pen.theme.text.patch(pen.theme.markup.emph);
+        let style = cx.theme.text.patch(cx.theme.markup.emph);
         let rows = rows.into_iter().map(|row| Line::styled(row, style)).collect();
-        self.push_labelled(label, rows, pen);
+        self.push_labelled(label, rows, cx);
     }
 
-    pub fn push_effects(&mut self, effects: &[Effect], pen: &DrawContext<'_>) {
-        let comma = words::ASK_COMMA.text(pen.lang);
+    pub fn push_effects(&mut self, effects: &[Effect], cx: &DrawContext<'_>) {
+        let comma = words::ASK_COMMA.text(cx.lang);
         let named: Vec<_> =
-            effects.iter().map(|effect| effect_phrase(*effect).text(pen.lang)).collect();
+            effects.iter().map(|effect| effect_phrase(*effect).text(cx.lang)).collect();
         if !named.is_empty() {
             let rows = text::wrap(&named.join(comma), self.width);
-            let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
-            self.push_labelled(words::ASK_EFFECTS, rows, pen);
+            let rows = rows.into_iter().map(|row| Line::styled(row, cx.theme.text)).collect();
+            self.push_labelled(words::ASK_EFFECTS, rows, cx);
         }
     }
 
@@ -291,32 +291,32 @@ impl StepDetails {
         &mut self,
         (work, risk): (&StepAction, &Risk),
         is_said: bool,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) {
         let main = main_reason(risk);
         let opens = reasons(risk)
             .filter(|reason| reason.rule.starts_with(SANDBOX) && !is_confinement(reason));
         let mut shown: Vec<&Reason> = main.filter(|_| !is_said).into_iter().collect();
         shown.extend(opens.filter(|reason| Some(*reason) != main));
-        let rows = shown.into_iter().flat_map(|reason| self.reason_rows(work, reason, pen));
+        let rows = shown.into_iter().flat_map(|reason| self.reason_rows(work, reason, cx));
         let rows = rows.collect();
-        self.push_labelled(words::ASK_REASONS, rows, pen);
+        self.push_labelled(words::ASK_REASONS, rows, cx);
     }
 
     /// Each reason with the argument it points at and the id of its rule.
-    pub fn push_reasons(&mut self, work: &StepAction, risk: &Risk, pen: &DrawContext<'_>) {
-        let rows = reasons(risk).flat_map(|reason| self.reason_rows(work, reason, pen)).collect();
-        self.push_labelled(words::ASK_REASONS, rows, pen);
+    pub fn push_reasons(&mut self, work: &StepAction, risk: &Risk, cx: &DrawContext<'_>) {
+        let rows = reasons(risk).flat_map(|reason| self.reason_rows(work, reason, cx)).collect();
+        self.push_labelled(words::ASK_REASONS, rows, cx);
     }
 
     fn reason_rows(
         &self,
         work: &StepAction,
         reason: &Reason,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let say = reason_for_question(&reason.say).text(pen.lang);
-        let style = pen.theme.tier(reason.tier);
+        let say = reason_for_question(&reason.say).text(cx.lang);
+        let style = cx.theme.tier(reason.tier);
         let mut rows: Vec<Line<'static>> = match argument_of(work, reason) {
             Some(arg) => {
                 let arg = text::elide_middle(&quote(arg).text, self.width / 3);
@@ -328,7 +328,7 @@ impl StepDetails {
                 {
                     *first = Line::from(vec![
                         Span::styled(arg, style.add_modifier(Modifier::UNDERLINED)),
-                        Span::styled(rest.to_owned(), pen.theme.text),
+                        Span::styled(rest.to_owned(), cx.theme.text),
                     ]);
                 }
                 rows
@@ -341,21 +341,16 @@ impl StepDetails {
         let rule = format!("  {}", text::single_line(&reason.rule));
         match rows.last_mut() {
             Some(last) if last.width() + text::width(&rule) <= self.width => {
-                last.spans.push(Span::styled(rule, pen.theme.dim));
+                last.spans.push(Span::styled(rule, cx.theme.dim));
             }
-            _ => rows.push(Line::styled(rule, pen.theme.dim)),
+            _ => rows.push(Line::styled(rule, cx.theme.dim)),
         }
         rows
     }
 
-    pub fn push_labelled(
-        &mut self,
-        label: Phrase,
-        rows: Vec<Line<'static>>,
-        pen: &DrawContext<'_>,
-    ) {
-        let label = text::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
-        self.rows.extend(draw::label_lines(&label, pen.theme.dim, self.column, rows));
+    pub fn push_labelled(&mut self, label: Phrase, rows: Vec<Line<'static>>, cx: &DrawContext<'_>) {
+        let label = text::elide_end(label.text(cx.lang), self.column.saturating_sub(1));
+        self.rows.extend(draw::label_lines(&label, cx.theme.dim, self.column, rows));
     }
 }
 
@@ -392,18 +387,18 @@ fn effect_phrase(effect: Effect) -> Phrase {
 
 /// Why it asks, for the head of a question that has so much room: its main reason. One that is
 /// longer has rows of its own, and the head names only what leaves the folder or cannot be undone.
-pub fn stated_badge(risk: &Risk, room: usize, pen: &DrawContext<'_>) -> String {
+pub fn stated_badge(risk: &Risk, room: usize, cx: &DrawContext<'_>) -> String {
     let leaves = GRAVEST.iter().take(LEAVING).any(|effect| risk.effects.contains(effect));
-    match stated_reason(risk, pen) {
+    match stated_reason(risk, cx) {
         Some(reason) if text::width(&reason) <= room => reason,
         Some(_) if !leaves => String::new(),
         None if !leaves && risk.deciding_reason().is_some_and(is_shown_already) => String::new(),
-        Some(_) | None => badge(risk, pen),
+        Some(_) | None => badge(risk, cx),
     }
 }
 
 /// The gravest of its effects, for the head of a question.
-pub fn badge(risk: &Risk, pen: &DrawContext<'_>) -> String {
+pub fn badge(risk: &Risk, cx: &DrawContext<'_>) -> String {
     let gravest = GRAVEST.iter().find(|effect| risk.effects.contains(effect));
     let badge = match (risk.is_high_risk(), gravest) {
         (true, Some(effect)) => words::ASK_TIER_LIFTED.with("effect", named(*effect)),
@@ -413,13 +408,13 @@ pub fn badge(risk: &Risk, pen: &DrawContext<'_>) -> String {
         }
         (false, _) => EXPLAIN_ASKS.into(),
     };
-    badge.text(pen.lang)
+    badge.text(cx.lang)
 }
 
 /// The main reason as a badge.
-pub fn stated_reason(risk: &Risk, pen: &DrawContext<'_>) -> Option<String> {
+pub fn stated_reason(risk: &Risk, cx: &DrawContext<'_>) -> Option<String> {
     let main = main_reason(risk).filter(|reason| !reason.rule.starts_with(SANDBOX))?;
-    let say = reason_for_question(&main.say).text(pen.lang);
+    let say = reason_for_question(&main.say).text(cx.lang);
     Some(text::single_line(say.trim_end_matches(['.', '。'])))
 }
 
@@ -434,11 +429,11 @@ fn is_shown_already(reason: &Reason) -> bool {
 }
 
 /// What confines the step, in its own rows.
-pub fn sandbox_rows(risk: &Risk, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+pub fn sandbox_rows(risk: &Risk, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
     // Why the network is open to code of the project is one of the details.
     let said = reasons(risk).filter(|reason| reason.rule == "sandbox.work");
-    let rows = said.flat_map(|reason| text::wrap(&reason.say.text(pen.lang), width.min(MEASURE)));
-    rows.map(|row| Line::styled(row, pen.theme.dim)).collect()
+    let rows = said.flat_map(|reason| text::wrap(&reason.say.text(cx.lang), width.min(MEASURE)));
+    rows.map(|row| Line::styled(row, cx.theme.dim)).collect()
 }
 
 /// The reasons for asking.
@@ -459,14 +454,14 @@ fn named(effect: Effect) -> LocalizedText {
 }
 
 /// The colour of an assessment: a risk lowered from L2 keeps the colour of L2.
-pub fn tone(risk: &Risk, pen: &DrawContext<'_>) -> Style {
-    pen.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
+pub fn tone(risk: &Risk, cx: &DrawContext<'_>) -> Style {
+    cx.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
 }
 
 impl StyledText {
     /// Rows of at most `width` columns, cut at the edge: nothing is left out. A text of several
     /// lines that is longer than a row is also cut after each line break, which stays visible.
-    fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn rows(self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let width = width.max(1);
         let breaks = self.breaks().count();
         let parts = if breaks >= BROKEN || breaks > 0 && text::width(&self.text) > width {
@@ -481,7 +476,7 @@ impl StyledText {
                 .into_iter()
                 .map(move |row| row.start + start..row.end + start)
         };
-        parts.iter().flat_map(row).map(|row| Line::from(self.spans(row, pen))).collect()
+        parts.iter().flat_map(row).map(|row| Line::from(self.spans(row, cx))).collect()
     }
 
     /// The ends of the line breaks, which are spelt out.
@@ -503,11 +498,11 @@ impl StyledText {
     }
 
     /// One part of it, with invisible characters set apart.
-    fn spans(&self, part: Range<usize>, pen: &DrawContext<'_>) -> Vec<Span<'static>> {
+    fn spans(&self, part: Range<usize>, cx: &DrawContext<'_>) -> Vec<Span<'static>> {
         // Lines and indentation are ordinary in code.
         let odd = |mark: &str| match mark {
-            "\\n" | "\\t" => pen.theme.dim,
-            _ => pen.theme.danger.add_modifier(Modifier::REVERSED),
+            "\\n" | "\\t" => cx.theme.dim,
+            _ => cx.theme.danger.add_modifier(Modifier::REVERSED),
         };
         let mut spans = Vec::new();
         let mut done = part.start;

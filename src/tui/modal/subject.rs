@@ -41,35 +41,35 @@ impl<'a> Subject<'a> {
         counts: Vec<Span<'static>>,
         prompt: &'static str,
         states_reason: bool,
-        (width, pen): (usize, &DrawContext<'_>),
+        (width, cx): (usize, &DrawContext<'_>),
     ) -> DialogPage {
         let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
         let title = if self.is_edited() { words::EDIT_TITLE.into() } else { title };
-        let title = title.text(pen.lang);
+        let title = title.text(cx.lang);
         let badge = match self.certainty {
             Certainty::Proposed if states_reason => {
                 let taken = dialog_frame::head_columns(&title, &counts);
-                step_details::stated_badge(self.risk, width.min(MEASURE).saturating_sub(taken), pen)
+                step_details::stated_badge(self.risk, width.min(MEASURE).saturating_sub(taken), cx)
             }
-            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, pen),
-            Certainty::Pending => words::EDIT_JUDGING.text(pen.lang).to_owned(),
-            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.text(pen.lang).to_owned(),
+            Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk, cx),
+            Certainty::Pending => words::EDIT_JUDGING.text(cx.lang).to_owned(),
+            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.text(cx.lang).to_owned(),
         };
         let must = match self.certainty {
-            Certainty::Unreadable(fault) => text::wrap(&fault.text(pen.lang), width)
+            Certainty::Unreadable(fault) => text::wrap(&fault.text(cx.lang), width)
                 .into_iter()
-                .map(|row| Line::styled(row, pen.theme.warn))
+                .map(|row| Line::styled(row, cx.theme.warn))
                 .collect(),
             Certainty::Proposed | Certainty::Assessed | Certainty::Pending => match self.change {
-                Some(change) => super::file_change::rows(change, width, pen, self.diffs),
-                None => step_details::prompt_rows(prompt, self.work, self.risk, width, pen).into(),
+                Some(change) => super::file_change::rows(change, width, cx, self.diffs),
+                None => step_details::prompt_rows(prompt, self.work, self.risk, width, cx).into(),
             },
         };
         DialogPage {
             title,
             counts,
             badge,
-            tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
+            tone: if sure { step_details::tone(self.risk, cx) } else { cx.theme.dim },
             required: must,
             ..DialogPage::default()
         }

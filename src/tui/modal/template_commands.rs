@@ -94,7 +94,7 @@ impl Dialog for TemplateDialog {
         true
     }
 
-    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
+    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
         let worst = self
             .rows
             .iter()
@@ -102,21 +102,21 @@ impl Dialog for TemplateDialog {
             .max_by_key(|risk| (risk.tier, risk.lifted));
         let of = text::elide_middle(&escape(&self.template).text, width / 2);
         let mut page = DialogPage {
-            title: words::PIECES_TITLE.with("of", of).text(pen.lang),
-            badge: worst.map_or_else(String::new, |risk| step_details::badge(risk, pen)),
-            tone: worst.map_or(pen.theme.dim, |risk| step_details::tone(risk, pen)),
+            title: words::PIECES_TITLE.with("of", of).text(cx.lang),
+            badge: worst.map_or_else(String::new, |risk| step_details::badge(risk, cx)),
+            tone: worst.map_or(cx.theme.dim, |risk| step_details::tone(risk, cx)),
             ..DialogPage::default()
         };
         for at in 0..self.rows.len() {
-            let rows = self.command_rows(at, width, pen);
+            let rows = self.command_rows(at, width, cx);
             if let Some(row) = self.rows.get_mut(at) {
                 row.line = page.required.len();
             }
             page.required.extend(rows);
         }
         page.required.push(Line::default());
-        let mut facts = StepDetails::new(width, false, pen);
-        facts.push_text(common::FOLDER, &self.cwd, pen.theme.text, pen);
+        let mut facts = StepDetails::new(width, false, cx);
+        facts.push_text(common::FOLDER, &self.cwd, cx.theme.text, cx);
         page.required.extend(facts.into_rows());
         page
     }
@@ -183,7 +183,7 @@ impl TemplateDialog {
 
     /// The whole line after its mark and tier; below it its commands, and why it does more than
     /// read.
-    fn command_rows(&self, at: usize, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn command_rows(&self, at: usize, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
         let Some(TemplateCommandRow { command: piece, marked, .. }) = self.rows.get(at) else {
             return Vec::new();
         };
@@ -192,32 +192,28 @@ impl TemplateDialog {
         let sigil = if here { symbols::CHOSEN } else { symbols::NOT_CHOSEN };
         let mark = if *marked { "[x]" } else { "[ ]" };
         let label = format!("{sigil}{mark} {} ", at + 1);
-        let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
-        let tone = if here { pen.theme.selection.patch(tone) } else { tone };
+        let tone = step_details::tone(&piece.risk, cx).add_modifier(Modifier::BOLD);
+        let tone = if here { cx.theme.selection.patch(tone) } else { tone };
         let work = StepAction::Shell { line: piece.line.clone() };
-        let command = step_details::action_rows(&work, &piece.risk, room, pen);
-        let command = step_details::with_tier(command, &piece.risk, room, pen);
+        let command = step_details::action_rows(&work, &piece.risk, room, cx);
+        let command = step_details::with_tier(command, &piece.risk, room, cx);
         let mut rows = draw::label_lines(&label, tone, COLUMN, command);
         let indent = || Span::raw(" ".repeat(COLUMN));
         if piece.commands.len() > 1 {
             for simple in &piece.commands {
-                let text = step_details::full_rows(
-                    &simple.text,
-                    pen.theme.dim,
-                    room.saturating_sub(2),
-                    pen,
-                );
-                let text = step_details::with_tier(text, &simple.risk, room.saturating_sub(2), pen);
-                rows.extend(draw::label_lines("", pen.theme.dim, COLUMN + 2, text));
+                let text =
+                    step_details::full_rows(&simple.text, cx.theme.dim, room.saturating_sub(2), cx);
+                let text = step_details::with_tier(text, &simple.risk, room.saturating_sub(2), cx);
+                rows.extend(draw::label_lines("", cx.theme.dim, COLUMN + 2, text));
             }
         }
         let why =
             piece.risk.main_reason().filter(|_| piece.risk.tier > avocet_core::protocol::Tier::L0);
-        let why = why.map(|why| why.text(pen.lang)).into_iter();
-        let grave = piece.is_high_risk().then(|| words::PIECE_GRAVE.text(pen.lang).to_owned());
+        let why = why.map(|why| why.text(cx.lang)).into_iter();
+        let grave = piece.is_high_risk().then(|| words::PIECE_GRAVE.text(cx.lang).to_owned());
         for text in why.chain(grave) {
             for row in text::wrap(&text, room) {
-                rows.push(Line::from(vec![indent(), Span::styled(row, pen.theme.dim)]));
+                rows.push(Line::from(vec![indent(), Span::styled(row, cx.theme.dim)]));
             }
         }
         rows

@@ -35,18 +35,18 @@ impl Dialog for TrustDialog {
         (&mut self.question, None)
     }
 
-    fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let mut must = rows(&text::single_line(&self.folder), width, pen.theme.markup.strong);
-        must.extend(rows(&self.reason.text(pen.lang), width, pen.theme.text));
-        must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
-        must.extend(file_rows(&self.files, width, pen));
+    fn body(&mut self, width: usize, cx: &DrawContext<'_>) -> DialogPage {
+        let mut must = rows(&text::single_line(&self.folder), width, cx.theme.markup.strong);
+        must.extend(rows(&self.reason.text(cx.lang), width, cx.theme.text));
+        must.extend(rows(words::TRUST_MEANS.text(cx.lang), width, cx.theme.text));
+        must.extend(file_rows(&self.files, width, cx));
         if let Some(above) = &self.folder_above {
             let above = common::TRUST_PARENT.with("folder", text::single_line(above));
-            must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
+            must.extend(rows(&above.text(cx.lang), width, cx.theme.dim));
         }
         DialogPage {
-            title: words::TRUST_TITLE.text(pen.lang).to_owned(),
-            tone: pen.theme.warn,
+            title: words::TRUST_TITLE.text(cx.lang).to_owned(),
+            tone: cx.theme.warn,
             required: must.into(),
             ..DialogPage::default()
         }
@@ -72,39 +72,39 @@ impl TrustDialog {
 pub(super) fn offer_rows(
     offer: &TrustOffer,
     width: usize,
-    pen: &DrawContext<'_>,
+    cx: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    let head = common::TRUST_ASK.with("folder", text::single_line(&offer.folder)).text(pen.lang);
-    let mut out = rows(&head, width, pen.theme.text);
+    let head = common::TRUST_ASK.with("folder", text::single_line(&offer.folder)).text(cx.lang);
+    let mut out = rows(&head, width, cx.theme.text);
     if let Some(hazard) = &offer.hazard {
-        out.extend(rows(&hazard.text(pen.lang), width, pen.theme.warn));
+        out.extend(rows(&hazard.text(cx.lang), width, cx.theme.warn));
     }
     // In one paragraph, since the step needs the rows.
-    let found = file_rows(&offer.found, usize::MAX, pen);
+    let found = file_rows(&offer.found, usize::MAX, cx);
     let found: Vec<String> = found.iter().map(|row| row.to_string().trim().to_owned()).collect();
-    out.extend(rows(&found.join(" "), width, pen.theme.warn));
+    out.extend(rows(&found.join(" "), width, cx.theme.warn));
     out
 }
 
 /// Files that steer programs come first.
-fn file_rows(found: &[UntrustedFile], width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+fn file_rows(found: &[UntrustedFile], width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
     if found.is_empty() {
-        return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
+        return rows(words::TRUST_NOTHING.text(cx.lang), width, cx.theme.dim);
     }
     let steering = found.iter().filter(|file| file.steers);
     let sorted = steering.chain(found.iter().filter(|file| !file.steers));
-    let mut out = rows(words::TRUST_FOUND.text(pen.lang), width, pen.theme.text);
+    let mut out = rows(words::TRUST_FOUND.text(cx.lang), width, cx.theme.text);
     out.extend(sorted.take(NAMED).flat_map(|file| {
         let size = words::TRUST_FILE
             .with("name", text::single_line(&file.name))
             .with("bytes", file.bytes)
-            .text(pen.lang);
-        let tone = if file.steers { pen.theme.warn } else { pen.theme.dim };
+            .text(cx.lang);
+        let tone = if file.steers { cx.theme.warn } else { cx.theme.dim };
         rows(&format!("  {size}"), width, tone)
     }));
     if let Some(more) = found.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        let more = words::TRUST_MORE.with("count", more).text(pen.lang);
-        out.extend(rows(&format!("  {more}"), width, pen.theme.dim));
+        let more = words::TRUST_MORE.with("count", more).text(cx.lang);
+        out.extend(rows(&format!("  {more}"), width, cx.theme.dim));
     }
     out
 }

@@ -185,8 +185,8 @@ impl Block {
     }
 
     /// The mark in the gutter.
-    pub fn mark(&self, paper: &LayoutContext<'_>) -> Option<Span<'static>> {
-        let theme = paper.theme;
+    pub fn mark(&self, cx: &LayoutContext<'_>) -> Option<Span<'static>> {
+        let theme = cx.theme;
         let (mark, style) = match &self.body {
             BlockBody::UserMessage { origin: TurnOrigin::Shell, .. } => {
                 ("!", user_mark(theme, theme.surface))
@@ -198,7 +198,7 @@ impl Block {
             BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => {
                 (symbols::FAILED, theme.danger)
             }
-            BlockBody::Step(step) => step.mark(paper),
+            BlockBody::Step(step) => step.mark(cx),
             BlockBody::Notice(Notice { level: NoticeLevel::Warning, .. }) => ("!", theme.warn),
             BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }) => {
                 (symbols::FAILED, theme.danger)
@@ -223,54 +223,54 @@ impl Block {
         Some(Span::styled(mark, style))
     }
 
-    /// The rows of one part, each at most `paper.width` columns.
-    pub fn layout(&self, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let theme = paper.theme;
+    /// The rows of one part, each at most `cx.width` columns.
+    pub fn layout(&self, part: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let theme = cx.theme;
         match &self.body {
             BlockBody::UserMessage { text, .. } if self.full_text().is_none() => {
-                layout_folded_message(text, paper)
+                layout_folded_message(text, cx)
             }
             BlockBody::UserMessage { text, .. } | BlockBody::TypedCommand(text) => {
-                layout_message(text, part, paper)
+                layout_message(text, part, cx)
             }
             BlockBody::Attachments(items) => {
                 let rows = items.iter().enumerate();
-                rows.flat_map(|(nth, item)| layout_attachment(nth, item, paper)).collect()
+                rows.flat_map(|(nth, item)| layout_attachment(nth, item, cx)).collect()
             }
-            BlockBody::Answer(answer) => layout_text(&answer.text, part, theme.text, paper),
+            BlockBody::Answer(answer) => layout_text(&answer.text, part, theme.text, cx),
             BlockBody::Reasoning { text, .. } | BlockBody::ScriptMessage { text, .. }
                 if self.full_text().is_some() =>
             {
-                layout_text(text, part, theme.dim, paper)
+                layout_text(text, part, theme.dim, cx)
             }
-            BlockBody::Reasoning { text, done } => layout_reasoning(text, *done, paper),
-            BlockBody::ScriptMessage { role, text } => layout_first_line(role, text, paper),
-            BlockBody::Step(step) => step.layout(self.fold, paper),
-            BlockBody::Notice(notice) => layout_notice(notice, paper),
+            BlockBody::Reasoning { text, done } => layout_reasoning(text, *done, cx),
+            BlockBody::ScriptMessage { role, text } => layout_first_line(role, text, cx),
+            BlockBody::Step(step) => step.layout(self.fold, cx),
+            BlockBody::Notice(notice) => layout_notice(notice, cx),
             BlockBody::Retry { attempt, of, wait_ms, why } => {
                 let say = screen::RETRYING
                     .with("why", why.clone())
                     .with("wait", time::duration_text(*wait_ms))
                     .with("attempt", *attempt)
                     .with("of", *of);
-                let rows = layout_sentence(&say, theme.warn, paper);
-                let folds = rows.len() > 1 && paper.prose_width() >= FOLDED_RETRY;
+                let rows = layout_sentence(&say, theme.warn, cx);
+                let folds = rows.len() > 1 && cx.prose_width() >= FOLDED_RETRY;
                 if folds && self.fold != Fold::Open {
-                    return layout_folded_retry(why, rows.len() - 1, paper);
+                    return layout_folded_retry(why, rows.len() - 1, cx);
                 }
                 rows
             }
             BlockBody::Repair { fault } => {
-                layout_sentence(&screen::REPAIRING.with("fault", fault.clone()), theme.dim, paper)
+                layout_sentence(&screen::REPAIRING.with("fault", fault.clone()), theme.dim, cx)
             }
             BlockBody::Truncated(cut) => {
-                layout_sentence(&truncation_phrase(*cut).into(), theme.warn, paper)
+                layout_sentence(&truncation_phrase(*cut).into(), theme.warn, cx)
             }
             BlockBody::TurnEnd { ending, usage, elapsed_ms } => {
-                layout_turn_end(ending, usage, *elapsed_ms, paper)
+                layout_turn_end(ending, usage, *elapsed_ms, cx)
             }
-            BlockBody::Page { title, rows } => page::layout(title, rows, paper),
-            BlockBody::Plan(items) => plan::layout(items, self.fold, paper),
+            BlockBody::Page { title, rows } => page::layout(title, rows, cx),
+            BlockBody::Plan(items) => plan::layout(items, self.fold, cx),
         }
     }
 
@@ -308,15 +308,15 @@ impl Block {
     }
 
     /// The rows of one part as if it were unfolded, without anything that changes with time.
-    pub fn layout_unfolded(&self, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout_unfolded(&self, part: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         match &self.body {
             BlockBody::Step(step) if step.is_running() => Vec::new(),
-            BlockBody::Step(step) => step.layout(Fold::Open, paper),
+            BlockBody::Step(step) => step.layout(Fold::Open, cx),
             BlockBody::Reasoning { text, .. } | BlockBody::ScriptMessage { text, .. } => {
-                layout_text(text, part, paper.theme.dim, paper)
+                layout_text(text, part, cx.theme.dim, cx)
             }
-            BlockBody::UserMessage { text, .. } => layout_message(text, part, paper),
-            _ => self.layout(part, paper),
+            BlockBody::UserMessage { text, .. } => layout_message(text, part, cx),
+            _ => self.layout(part, cx),
         }
     }
 
@@ -396,10 +396,10 @@ fn user_mark(theme: &Theme, on_bar: Style) -> Style {
 }
 
 /// A message of the user: a panel shows whose it is, elsewhere the colour does.
-fn layout_message(text: &BlockText, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let theme = paper.theme;
+fn layout_message(text: &BlockText, part: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let theme = cx.theme;
     let style = if theme.has_surfaces() { theme.surface } else { theme.user };
-    layout_text(text, part, Style { bg: None, ..style }, paper)
+    layout_text(text, part, Style { bg: None, ..style }, cx)
 }
 
 /// A message that is folded until somebody wants to read it again.
@@ -410,20 +410,20 @@ fn is_long(text: &BlockText) -> bool {
 }
 
 /// The first rows of a long message, and how many lines follow.
-fn layout_folded_message(text: &BlockText, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_folded_message(text: &BlockText, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let source = text.source();
     let whole_lines = source.split_inclusive('\n').take(FOLDED_MESSAGE);
     let start: usize = whole_lines.map(str::len).sum();
     let start = source.floor_char_boundary(start.min(LONG_MESSAGE_BYTES));
     let (shown, rest) = source.split_at(start);
     let shown = BlockText::from_source(shown.to_owned(), TextSyntax::Plain);
-    let mut rows = layout_message(&shown, 0, paper);
+    let mut rows = layout_message(&shown, 0, cx);
     let is_cut = rows.len() > FOLDED_MESSAGE;
     rows.truncate(FOLDED_MESSAGE);
     let hidden = rest.lines().count() + usize::from(is_cut && rest.is_empty());
     let say = screen::MORE_LINES.with("n", time::group_digits(hidden as u64));
-    let say = paper.localize(&say.with("steps", paper.steps_key));
-    rows.push(Line::styled(say, paper.theme.dim).into());
+    let say = cx.localize(&say.with("steps", cx.steps_key));
+    rows.push(Line::styled(say, cx.theme.dim).into());
     rows
 }
 
@@ -434,28 +434,24 @@ const FOLDED_RETRY: usize = 40;
 fn layout_folded_retry(
     why: &LocalizedText,
     hidden: usize,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let more = screen::MORE_LINES.with("n", hidden).with("steps", paper.steps_key);
-    let more = format!("  {}", paper.localize(&more));
-    let room = paper.prose_width().saturating_sub(text::width(&more));
-    let why = text::elide_words(&paper.localize(why), room);
-    let why = Span::styled(why, paper.theme.warn);
-    vec![Line::from(vec![why, Span::styled(more, paper.theme.dim)]).into()]
+    let more = screen::MORE_LINES.with("n", hidden).with("steps", cx.steps_key);
+    let more = format!("  {}", cx.localize(&more));
+    let room = cx.prose_width().saturating_sub(text::width(&more));
+    let why = text::elide_words(&cx.localize(why), room);
+    let why = Span::styled(why, cx.theme.warn);
+    vec![Line::from(vec![why, Span::styled(more, cx.theme.dim)]).into()]
 }
 
 /// `@src/main.rs  120 lines`, kept together on one row; below it the rows of its picture.
-fn layout_attachment(
-    nth: usize,
-    item: &ShownAttachment,
-    paper: &LayoutContext<'_>,
-) -> Vec<StyledRow> {
-    let size = format!("  {}", paper.localize(&item.info.size_text()));
-    let room = paper.prose_width().saturating_sub(text::width(&size)).max(8);
+fn layout_attachment(nth: usize, item: &ShownAttachment, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let size = format!("  {}", cx.localize(&item.info.size_text()));
+    let room = cx.prose_width().saturating_sub(text::width(&size)).max(8);
     let name = text::elide_middle(&text::single_line(&item.info.name), room);
-    let name = Span::styled(name, paper.theme.user);
-    let mut rows = vec![Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()];
-    if let Some(size) = item.picture_size(paper) {
+    let name = Span::styled(name, cx.theme.user);
+    let mut rows = vec![Line::from(vec![name, Span::styled(size, cx.theme.dim)]).into()];
+    if let Some(size) = item.picture_size(cx) {
         rows.resize(1 + usize::from(size.rows), StyledRow::decoration(Line::default()));
         if let Some(first) = rows.get_mut(1) {
             first.picture = Some((nth, size));
@@ -466,10 +462,10 @@ fn layout_attachment(
 
 impl ShownAttachment {
     /// The size of its picture; `None`: it has none.
-    fn picture_size(&self, paper: &LayoutContext<'_>) -> Option<PictureSize> {
+    fn picture_size(&self, cx: &LayoutContext<'_>) -> Option<PictureSize> {
         let AttachmentSize::Pixels { width, height } = self.info.size else { return None };
         self.image.as_ref()?;
-        picture_size((width, height), paper.cell?, paper.prose_width())
+        picture_size((width, height), cx.cell?, cx.prose_width())
     }
 }
 
@@ -477,21 +473,19 @@ fn layout_text(
     text: &BlockText,
     at: usize,
     style: Style,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     match text.part(at) {
         TextPart::Plain(text) => {
             let text = text.strip_suffix('\n').unwrap_or(text);
-            Paragraph::styled(text, style)
-                .with_tabs_expanded()
-                .rows(paper.prose_width(), Break::Words)
+            Paragraph::styled(text, style).with_tabs_expanded().rows(cx.prose_width(), Break::Words)
         }
-        TextPart::Markdown(source) => markdown::layout(source, text.targets(), paper, paper.width),
+        TextPart::Markdown(source) => markdown::layout(source, text.targets(), cx, cx.width),
         TextPart::Code { code, fence, head } => {
             let label = head.then_some(fence.language.as_str());
             let code = outdent(code, fence.indent);
             let code = Code { code: &code, before: text.code_before(at), label, nth: 0 };
-            markdown::set_code(&code, &fence.language, paper, paper.width)
+            markdown::set_code(&code, &fence.language, cx, cx.width)
         }
     }
 }
@@ -509,40 +503,40 @@ fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
 }
 
 /// Running: its last rows. Done: one row with its first sentence.
-fn layout_reasoning(text: &BlockText, done: bool, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let style = paper.theme.dim;
+fn layout_reasoning(text: &BlockText, done: bool, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let style = cx.theme.dim;
     if done {
-        return layout_first_line(paper.phrase(screen::THOUGHT), text, paper);
+        return layout_first_line(cx.phrase(screen::THOUGHT), text, cx);
     }
     let source = text.source().trim_end();
     let from = source.char_indices().rev().nth(THOUGHT_TAIL).map_or(0, |(at, _)| at);
     let para =
         Paragraph::styled(source.get(from..).unwrap_or_default(), style).with_tabs_expanded();
-    let rows = para.rows(paper.prose_width(), Break::Words);
+    let rows = para.rows(cx.prose_width(), Break::Words);
     let skipped = rows.len().saturating_sub(THOUGHT);
     rows.into_iter().skip(skipped).collect()
 }
 
 /// A folded text: its first line after a label.
-fn layout_first_line(label: &str, text: &BlockText, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_first_line(label: &str, text: &BlockText, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
     let row = format!("{label}{}", first.unwrap_or_default().trim());
-    vec![Line::styled(text::elide_end(&row, paper.prose_width()), paper.theme.dim).into()]
+    vec![Line::styled(text::elide_end(&row, cx.prose_width()), cx.theme.dim).into()]
 }
 
-fn layout_notice(notice: &Notice, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let theme = paper.theme;
+fn layout_notice(notice: &Notice, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let theme = cx.theme;
     let style = match notice.level {
         NoticeLevel::Info => theme.info,
         NoticeLevel::Warning => theme.warn,
         // The mark is red: words in a colour are hard to read.
         NoticeLevel::Error => theme.text,
     };
-    let mut rows = layout_sentence(&notice.say, style, paper);
+    let mut rows = layout_sentence(&notice.say, style, cx);
     if let Some(hint) = &notice.hint {
-        let label = paper.phrase(screen::HINT);
+        let label = cx.phrase(screen::HINT);
         let indent = text::width(label);
-        rows.extend(layout_labelled(label, indent, &paper.localize(hint), theme.dim, paper));
+        rows.extend(layout_labelled(label, indent, &cx.localize(hint), theme.dim, cx));
     }
     rows
 }
@@ -552,9 +546,9 @@ fn layout_turn_end(
     ending: &TurnOutcome,
     usage: &Usage,
     elapsed_ms: u64,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let theme = paper.theme;
+    let theme = cx.theme;
     let (say, style): (Option<LocalizedText>, Style) = match ending {
         TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
         TurnOutcome::Cancelled | TurnOutcome::Stopped => (Some(common::STOPPED.into()), theme.dim),
@@ -570,7 +564,7 @@ fn layout_turn_end(
             (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.text)
         }
     };
-    let mut rows = say.map_or_else(Vec::new, |say| layout_sentence(&say, style, paper));
+    let mut rows = say.map_or_else(Vec::new, |say| layout_sentence(&say, style, cx));
     let mut cost = screen::ENDED_AFTER.with("time", time::duration_text(elapsed_ms));
     if usage.input_tokens + usage.output_tokens > 0 {
         let word = if usage.estimated { screen::ENDED_ABOUT } else { screen::ENDED_COST };
@@ -581,7 +575,7 @@ fn layout_turn_end(
     }
     // A turn without cost shows none.
     if elapsed_ms >= CHEAP_MS || usage.input_tokens + usage.output_tokens > 0 {
-        rows.extend(layout_sentence(&cost, theme.dim, paper));
+        rows.extend(layout_sentence(&cost, theme.dim, cx));
     }
     rows
 }

@@ -123,15 +123,15 @@ impl DiffView {
         theme: &Theme,
         lang: Lang,
     ) -> Vec<Line<'static>> {
-        let paper = context(theme, lang, self.shape.width);
+        let cx = context(theme, lang, self.shape.width);
         let colors = self.highlights.each_ref().map(|known| known.as_deref());
-        let rows = self.shape.rows(from..from.saturating_add(take), colors, &paper);
+        let rows = self.shape.rows(from..from.saturating_add(take), colors, &cx);
         rows.into_iter().map(StyledRow::into_padded_line).collect()
     }
 
     /// All its rows, for the transcript; the colours are those of the part being laid out.
-    pub(super) fn layout(&self, rows: Range<usize>, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        self.shape.rows(rows, [paper.highlight(0), paper.highlight(1)], paper)
+    pub(super) fn layout(&self, rows: Range<usize>, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        self.shape.rows(rows, [cx.highlight(0), cx.highlight(1)], cx)
     }
 
     /// The code of a side that has no colours yet.
@@ -173,11 +173,11 @@ impl DiffView {
 pub(super) fn layout(
     diff: &str,
     before: &str,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
     width: usize,
 ) -> Vec<StyledRow> {
-    let view = DiffView::new(diff, before, DiffForm::AsWritten, width, paper.theme);
-    view.layout(0..usize::MAX, &LayoutContext { highlights: None, ..*paper })
+    let view = DiffView::new(diff, before, DiffForm::AsWritten, width, cx.theme);
+    view.layout(0..usize::MAX, &LayoutContext { highlights: None, ..*cx })
 }
 
 fn context(theme: &Theme, lang: Lang, width: usize) -> LayoutContext<'_> {
@@ -334,8 +334,8 @@ impl DiffShape {
     }
 
     /// The widths of the two columns.
-    fn columns(&self, paper: &LayoutContext<'_>) -> (usize, usize) {
-        let prefix: usize = bar_prefixes(paper, self.width).0.iter().map(Span::width).sum();
+    fn columns(&self, cx: &LayoutContext<'_>) -> (usize, usize) {
+        let prefix: usize = bar_prefixes(cx, self.width).0.iter().map(Span::width).sum();
         let room = self.width.saturating_sub(prefix).max(1);
         if !self.is_split {
             return (0, room);
@@ -368,7 +368,7 @@ impl DiffShape {
         &self,
         wanted: Range<usize>,
         colors: [Option<&HighlightedCode>; 2],
-        paper: &LayoutContext<'_>,
+        cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
         let first = self.units.partition_point(|unit| unit.end <= wanted.start);
         let start = first.checked_sub(1).and_then(|at| self.units.get(at)).map_or(0, |u| u.end);
@@ -378,7 +378,7 @@ impl DiffShape {
             if out.len() >= count + wanted.start.saturating_sub(start) {
                 break;
             }
-            out.extend(self.unit_rows(unit, colors, paper));
+            out.extend(self.unit_rows(unit, colors, cx));
         }
         out.into_iter().skip(wanted.start.saturating_sub(start)).take(count).collect()
     }
@@ -387,24 +387,24 @@ impl DiffShape {
         &self,
         unit: &Unit,
         colors: [Option<&HighlightedCode>; 2],
-        paper: &LayoutContext<'_>,
+        cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
-        let columns = self.columns(paper);
-        let (bar, more) = bar_prefixes(paper, self.width);
-        let more = if paper.theme.has_surfaces() { bar.clone() } else { more };
+        let columns = self.columns(cx);
+        let (bar, more) = bar_prefixes(cx, self.width);
+        let more = if cx.theme.has_surfaces() { bar.clone() } else { more };
         let line = unit.new.or(unit.old).and_then(|at| self.lines.get(at));
         let is_gap = self.form == DiffForm::Change
             && line.is_some_and(|line| line.kind == DiffLineKind::Hunk);
         if is_gap {
             let dots = format!("{GAP:>width$} ", width = self.digits.saturating_sub(1).max(1));
-            let gap = Line::styled(dots, paper.theme.dim);
+            let gap = Line::styled(dots, cx.theme.dim);
             return vec![StyledRow::decoration(with_prefix(&bar, gap.into()).line)];
         }
         let rows = if self.is_split {
-            self.beside(unit, columns, colors, paper)
+            self.beside(unit, columns, colors, cx)
         } else {
             let side = if unit.old.is_some() { Side::Old } else { Side::New };
-            self.side_rows(unit.old.or(unit.new), side, columns.1, colors, paper)
+            self.side_rows(unit.old.or(unit.new), side, columns.1, colors, cx)
         };
         let rows = rows.into_iter().enumerate();
         rows.map(|(at, row)| with_prefix(if at == 0 { &bar } else { &more }, row)).collect()
@@ -416,10 +416,10 @@ impl DiffShape {
         unit: &Unit,
         (left, right): (usize, usize),
         colors: [Option<&HighlightedCode>; 2],
-        paper: &LayoutContext<'_>,
+        cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
-        let mut old = self.side_rows(unit.old, Side::Old, left, colors, paper);
-        let mut new = self.side_rows(unit.new, Side::New, right, colors, paper);
+        let mut old = self.side_rows(unit.old, Side::Old, left, colors, cx);
+        let mut new = self.side_rows(unit.new, Side::New, right, colors, cx);
         let height = old.len().max(new.len());
         old.resize_with(height, || StyledRow::decoration(Line::default()));
         new.resize_with(height, || StyledRow::decoration(Line::default()));
@@ -438,7 +438,7 @@ impl DiffShape {
         side: Side,
         width: usize,
         colors: [Option<&HighlightedCode>; 2],
-        paper: &LayoutContext<'_>,
+        cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
         let Some(line) = at.and_then(|at| self.lines.get(at)) else { return Vec::new() };
         let colors = match side {
@@ -447,18 +447,18 @@ impl DiffShape {
             // A line of context is the same in the new text.
             Side::Old => colors[0],
         };
-        let para = self.paragraph(line, colors, paper).with_tabs_expanded();
+        let para = self.paragraph(line, colors, cx).with_tabs_expanded();
         let rows = para.rows(width.saturating_sub(self.digits).max(1), Break::Columns);
         let number = match side {
             Side::Old => line.numbers.0,
             Side::New => line.numbers.1,
         };
-        let tint = line.kind.row_style(paper.theme);
+        let tint = line.kind.row_style(cx.theme);
         let columns = self.digits.saturating_sub(1);
         let number = number.map_or(String::new(), |number| number.to_string());
         let number = |first: bool| {
             let number = if first { number.as_str() } else { "" };
-            vec![Span::styled(format!("{number:>columns$} "), paper.theme.dim)]
+            vec![Span::styled(format!("{number:>columns$} "), cx.theme.dim)]
         };
         let rows = rows.into_iter().enumerate();
         rows.map(|(at, row)| match self.digits {
@@ -473,10 +473,10 @@ impl DiffShape {
         &self,
         line: &LineShape,
         colors: Option<&HighlightedCode>,
-        paper: &LayoutContext<'_>,
+        cx: &LayoutContext<'_>,
     ) -> Paragraph {
         let text = self.line_text(line);
-        let theme = paper.theme;
+        let theme = cx.theme;
         let is_tinted = line.kind.row_style(theme).bg.is_some();
         let sign = line.kind.style(theme);
         let plain = if is_tinted { theme.markup.block } else { sign };
@@ -577,8 +577,8 @@ impl DiffLineKind {
 }
 
 /// The width of a change in the transcript: that of prose, or all of it for two columns.
-pub(super) fn diff_width(paper: &LayoutContext<'_>) -> usize {
-    if paper.width >= SIDE_BY_SIDE { paper.width } else { paper.prose_width() }
+pub(super) fn diff_width(cx: &LayoutContext<'_>) -> usize {
+    if cx.width >= SIDE_BY_SIDE { cx.width } else { cx.prose_width() }
 }
 
 /// The word for a file's language that a grammar is found by.

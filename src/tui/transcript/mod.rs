@@ -387,10 +387,10 @@ impl Transcript {
         links: &mut Vec<Hyperlink>,
     ) -> u16 {
         let blank = blank_rows_before(&self.builder.blocks, (place.block, place.part));
-        let paper = self.row_cache.layout_context();
+        let cx = self.row_cache.layout_context();
         let Some(block) = self.builder.blocks.get(place.block) else { return area.y };
         let mark_row = blank + block.mark_row(rows.len());
-        let bar = block.panel_bar(paper.theme);
+        let bar = block.panel_bar(cx.theme);
         let gutter = gutter(usize::from(area.width)) as u16;
         let mut y = area.y;
         for row in place.row..blank + rows.len() {
@@ -409,12 +409,12 @@ impl Transcript {
             }
             if let Some(line) = line {
                 let row = Rect { y, height: 1, ..area };
-                paint_row(line, bar, (row, gutter), buf, paper.theme);
+                paint_row(line, bar, (row, gutter), buf, cx.theme);
             }
             if row == mark_row
                 && place.part == 0
                 && gutter > 0
-                && let Some(mark) = block.mark(&paper)
+                && let Some(mark) = block.mark(&cx)
             {
                 buf.set_span(area.x, y, &mark, gutter);
             }

@@ -52,14 +52,14 @@ impl Tail {
         }
     }
 
-    pub fn layout(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout(&self, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         if is_binary(&self.text) {
             return Vec::new();
         }
         let Some(styles) = self.cleaner.styles() else { return Vec::new() };
         let body = self.text.strip_suffix('\n').unwrap_or(&self.text);
         let from = body.rmatch_indices('\n').nth(RUNNING - 1).map_or(0, |(at, _)| at + 1);
-        lines(&self.text, from, styles).map(|line| one_row(line, paper)).collect()
+        lines(&self.text, from, styles).map(|line| one_row(line, cx)).collect()
     }
 }
 
@@ -87,11 +87,11 @@ fn lines<'a>(
 }
 
 impl OutputLine<'_> {
-    fn paragraph(self, paper: &LayoutContext<'_>) -> Paragraph {
+    fn paragraph(self, cx: &LayoutContext<'_>) -> Paragraph {
         let mut para = Paragraph::default();
         for (range, style) in self.styles.pieces(self.at..self.at + self.text.len()) {
             let piece = self.text.get(range.start - self.at..range.end - self.at);
-            para.push(piece.unwrap_or_default(), paper.theme.program(paper.theme.dim, style));
+            para.push(piece.unwrap_or_default(), cx.theme.program(cx.theme.dim, style));
         }
         para.with_tabs_expanded()
     }
@@ -175,10 +175,10 @@ impl Excerpt {
     }
 
     /// All that is kept, or its two ends in about `most` rows at most.
-    pub fn layout(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout(&self, most: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         if let Some(bytes) = self.binary {
             let say = screen::OUTPUT_BINARY.with("n", time::group_digits(bytes as u64));
-            return layout_sentence(&say, paper.theme.dim, paper);
+            return layout_sentence(&say, cx.theme.dim, cx);
         }
         let lines: Vec<OutputLine<'_>> = self.head.lines().chain(self.tail.lines()).collect();
         let (head, tail) = if lines.len() > most {
@@ -188,41 +188,41 @@ impl Excerpt {
         };
         let left_out = self.left_out + lines.len() - head - tail;
         let mut rows = Vec::new();
-        rows.extend(self.lines(lines.get(..head).unwrap_or_default(), paper));
+        rows.extend(self.lines(lines.get(..head).unwrap_or_default(), cx));
         if left_out > 0 {
             let say = screen::OUTPUT_LEFT_OUT.with("n", time::group_digits(left_out as u64));
-            rows.extend(layout_sentence(&say, paper.theme.dim, paper));
+            rows.extend(layout_sentence(&say, cx.theme.dim, cx));
         }
-        rows.extend(self.lines(lines.get(lines.len() - tail..).unwrap_or_default(), paper));
+        rows.extend(self.lines(lines.get(lines.len() - tail..).unwrap_or_default(), cx));
         rows
     }
 
-    fn lines(&self, lines: &[OutputLine<'_>], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn lines(&self, lines: &[OutputLine<'_>], cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         if !self.diff || lines.is_empty() {
-            return lines.iter().flat_map(|line| all_rows(*line, paper)).collect();
+            return lines.iter().flat_map(|line| all_rows(*line, cx)).collect();
         }
         // A diff has the colours of diffs.
         let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
-        diff_view::layout(&texts.join("\n"), "", paper, paper.width)
+        diff_view::layout(&texts.join("\n"), "", cx, cx.width)
     }
 
     /// The last lines, one row each.
-    pub fn last(&self, rows: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn last(&self, rows: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.text.is_empty());
         let lines: Vec<OutputLine<'_>> = lines.collect();
         let skipped = lines.len().saturating_sub(rows);
-        lines.into_iter().skip(skipped).map(|line| one_row(line, paper)).collect()
+        lines.into_iter().skip(skipped).map(|line| one_row(line, cx)).collect()
     }
 }
 
 /// Findings, one row each: what begins a line is one, and what is indented belongs to it.
-pub(super) fn finding_rows(lines: &[String], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+pub(super) fn finding_rows(lines: &[String], cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let found = Excerpt::from_output(&lines.join("\n"));
     let mut rows = Vec::new();
     for line in found.head.lines() {
-        let mut row = one_row(line, paper);
+        let mut row = one_row(line, cx);
         if !line.text.starts_with(' ') {
-            set_plain(&mut row, paper);
+            set_plain(&mut row, cx);
         }
         rows.push(row);
     }
@@ -230,22 +230,22 @@ pub(super) fn finding_rows(lines: &[String], paper: &LayoutContext<'_>) -> Vec<S
 }
 
 /// Output that matters has the colour of text where its program gave it none.
-fn set_plain(row: &mut StyledRow, paper: &LayoutContext<'_>) {
-    let plain = |span: &&mut Span<'_>| span.style == paper.theme.dim;
+fn set_plain(row: &mut StyledRow, cx: &LayoutContext<'_>) {
+    let plain = |span: &&mut Span<'_>| span.style == cx.theme.dim;
     row.line.spans.iter_mut().skip(1).filter(plain).for_each(|span| {
-        span.style = paper.theme.text;
+        span.style = cx.theme.text;
     });
 }
 
 /// Ends a row at the right edge with how many lines there are besides.
-pub(super) fn add_more(rows: &mut [StyledRow], others: usize, paper: &LayoutContext<'_>) {
+pub(super) fn add_more(rows: &mut [StyledRow], others: usize, cx: &LayoutContext<'_>) {
     let Some(last) = rows.last_mut().filter(|_| others > 0) else { return };
     let say = screen::MORE_LINES.with("n", time::group_digits(others as u64));
-    let say = paper.localize(&say.with("steps", paper.steps_key));
+    let say = cx.localize(&say.with("steps", cx.steps_key));
     let taken = last.width() + crate::text::width(&say);
-    if let Some(pad) = paper.prose_width().checked_sub(taken).filter(|pad| *pad >= 3) {
-        last.line.spans.push(Span::styled(" ".repeat(pad), paper.theme.dim));
-        last.line.spans.push(Span::styled(say, paper.theme.dim));
+    if let Some(pad) = cx.prose_width().checked_sub(taken).filter(|pad| *pad >= 3) {
+        last.line.spans.push(Span::styled(" ".repeat(pad), cx.theme.dim));
+        last.line.spans.push(Span::styled(say, cx.theme.dim));
     }
 }
 
@@ -254,41 +254,41 @@ pub(super) fn add_more(rows: &mut [StyledRow], others: usize, paper: &LayoutCont
 pub(super) fn telling_rows(
     outputs: [&Excerpt; 2],
     most: usize,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     let lines = outputs.iter().flat_map(|output| output.head.lines().chain(output.tail.lines()));
     let lines: Vec<OutputLine<'_>> = lines.filter(|line| outcome::is_told(line.text)).collect();
     let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
     let (shown, is_named) = outcome::telling_lines(&texts, most);
     let shown = lines.get(shown).unwrap_or_default();
-    let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(*line, paper)).collect();
+    let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(*line, cx)).collect();
     if let Some(first) = rows.first_mut().filter(|_| is_named) {
-        set_plain(first, paper);
+        set_plain(first, cx);
     }
     let left_out: usize = outputs.iter().map(|output| output.left_out).sum();
-    add_more(&mut rows, left_out + lines.len() - shown.len(), paper);
+    add_more(&mut rows, left_out + lines.len() - shown.len(), cx);
     rows
 }
 
 /// One row, truncated where the line is too long.
-fn one_row(line: OutputLine<'_>, paper: &LayoutContext<'_>) -> StyledRow {
-    let (bar, _) = bar_prefixes(paper, paper.width);
-    let room = paper.prose_width().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
-    let para = line.paragraph(paper);
+fn one_row(line: OutputLine<'_>, cx: &LayoutContext<'_>) -> StyledRow {
+    let (bar, _) = bar_prefixes(cx, cx.width);
+    let room = cx.prose_width().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
+    let para = line.paragraph(cx);
     let is_cut = para.widest() > room && room > width(GAP);
     let room = if is_cut { room - width(GAP) } else { room };
     let mut row = para.rows(room, Break::Columns).into_iter().next().unwrap_or_default();
     if is_cut {
-        row.line.spans.push(Span::styled(GAP, paper.theme.dim));
+        row.line.spans.push(Span::styled(GAP, cx.theme.dim));
     }
     with_prefix(&bar, row)
 }
 
 /// All rows of a line.
-fn all_rows(line: OutputLine<'_>, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let para = line.paragraph(paper);
-    let (first, more) = bar_prefixes(paper, paper.width);
-    let room = paper.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);
+fn all_rows(line: OutputLine<'_>, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = line.paragraph(cx);
+    let (first, more) = bar_prefixes(cx, cx.width);
+    let room = cx.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);
     let rows = para.rows(room, Break::Columns).into_iter().enumerate();
     rows.map(|(at, row)| with_prefix(if at == 0 { &first } else { &more }, row)).collect()
 }

@@ -14,21 +14,21 @@ const LABEL: usize = 28;
 pub(super) fn layout(
     title: &LocalizedText,
     rows: &[PageRow],
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let theme = paper.theme;
+    let theme = cx.theme;
     let widest = |rows: &[PageRow], most: usize| {
-        let widths = rows.iter().filter_map(|row| label_width(row, paper));
+        let widths = rows.iter().filter_map(|row| label_width(row, cx));
         widths.filter(|width| *width <= most).max().unwrap_or_default()
     };
     let usual = widest(rows, LABEL);
     let of_section = |rows: &[PageRow]| {
         let end = rows.iter().position(|row| matches!(row, PageRow::Heading(_)));
         let section = rows.get(..end.unwrap_or(rows.len())).unwrap_or_default();
-        usual.max(widest(section, paper.width / 2))
+        usual.max(widest(section, cx.width / 2))
     };
     let mut indent = of_section(rows);
-    let mut out = layout_sentence(title, theme.markup.heading, paper);
+    let mut out = layout_sentence(title, theme.markup.heading, cx);
     for (at, row) in rows.iter().enumerate() {
         match row {
             PageRow::Heading(text) => {
@@ -36,32 +36,32 @@ pub(super) fn layout(
                 if out.len() > 1 {
                     out.push(StyledRow::default());
                 }
-                let text = text::single_line(&text.text(paper.lang));
+                let text = text::single_line(&text.text(cx.lang));
                 let para = Paragraph::styled(&text, theme.markup.strong);
-                out.extend(para.rows(paper.width, Break::Words));
+                out.extend(para.rows(cx.width, Break::Words));
             }
             PageRow::Line(text) => {
-                let text = text::sanitize(&text.text(paper.lang));
+                let text = text::sanitize(&text.text(cx.lang));
                 if let Some(item) = text.strip_prefix(BULLET) {
-                    out.extend(layout_labelled(BULLET.trim_end(), 2, item, theme.text, paper));
+                    out.extend(layout_labelled(BULLET.trim_end(), 2, item, theme.text, cx));
                     continue;
                 }
                 let para = Paragraph::styled(&text, theme.text).with_tabs_expanded();
                 let by = if is_prose(&text) { Break::Words } else { Break::Columns };
-                out.extend(para.rows(paper.width, by));
+                out.extend(para.rows(cx.width, by));
             }
             PageRow::Pair { label, value } => {
-                let label = text::single_line(&label.text(paper.lang));
-                let value = text::sanitize(&value.text(paper.lang));
+                let label = text::single_line(&label.text(cx.lang));
+                let value = text::sanitize(&value.text(cx.lang));
                 // A label without room beside it has a row of its own.
                 let label = if text::width(&label) + 2 > indent {
                     let para = Paragraph::styled(&label, theme.dim);
-                    out.extend(para.rows(paper.width, Break::Words));
+                    out.extend(para.rows(cx.width, Break::Words));
                     String::new()
                 } else {
                     label
                 };
-                out.extend(layout_labelled(&label, indent, &value, theme.text, paper));
+                out.extend(layout_labelled(&label, indent, &value, theme.text, cx));
             }
         }
     }
@@ -73,10 +73,10 @@ fn is_prose(text: &str) -> bool {
     !text.starts_with([' ', '\t', '+', '-', '@']) && !text.contains("  ")
 }
 
-fn label_width(row: &PageRow, paper: &LayoutContext<'_>) -> Option<usize> {
+fn label_width(row: &PageRow, cx: &LayoutContext<'_>) -> Option<usize> {
     match row {
         PageRow::Pair { label, .. } => {
-            Some(text::width(&text::single_line(&label.text(paper.lang))) + 2)
+            Some(text::width(&text::single_line(&label.text(cx.lang))) + 2)
         }
         PageRow::Heading(_) | PageRow::Line(_) => None,
     }

@@ -346,36 +346,36 @@ pub(super) fn with_prefix(prefix: &[Span<'static>], row: StyledRow) -> StyledRow
 }
 
 /// A sentence about the row above it, indented.
-pub(super) fn layout_note(text: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let para = Paragraph::styled(text, paper.theme.dim).with_tabs_expanded();
+pub(super) fn layout_note(text: &str, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = Paragraph::styled(text, cx.theme.dim).with_tabs_expanded();
     let indent = [Span::raw("  ")];
-    let rows = para.rows(paper.prose_width().saturating_sub(2).max(1), Break::Words);
+    let rows = para.rows(cx.prose_width().saturating_sub(2).max(1), Break::Words);
     rows.into_iter().map(|row| with_prefix(&indent, row)).collect()
 }
 
 pub(super) fn layout_sentence(
     say: &LocalizedText,
     style: Style,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let sentence = paper.localize(say);
-    let quoted = server_words(say, &sentence, paper).unwrap_or(sentence.len()..sentence.len());
+    let sentence = cx.localize(say);
+    let quoted = server_words(say, &sentence, cx).unwrap_or(sentence.len()..sentence.len());
     let mut para = Paragraph::default();
     para.push(sentence.get(..quoted.start).unwrap_or_default(), style);
-    para.push(sentence.get(quoted.clone()).unwrap_or_default(), paper.theme.dim);
+    para.push(sentence.get(quoted.clone()).unwrap_or_default(), cx.theme.dim);
     para.push(sentence.get(quoted.end..).unwrap_or_default(), style);
-    para.with_tabs_expanded().rows(paper.prose_width(), Break::Words)
+    para.with_tabs_expanded().rows(cx.prose_width(), Break::Words)
 }
 
 /// Where a sentence quotes a server, beside our own words for it.
 fn server_words(
     say: &LocalizedText,
     sentence: &str,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Option<Range<usize>> {
     let says = say.find(model::SAYS)?;
-    let ours = text::sanitize(&says.value("what")?.text(paper.lang));
-    let whole = paper.localize(says);
+    let ours = text::sanitize(&says.value("what")?.text(cx.lang));
+    let whole = cx.localize(says);
     let theirs = whole.strip_prefix(ours.as_str())?;
     let from = sentence.rfind(theirs)?;
     Some(from..from + theirs.len())
@@ -387,16 +387,16 @@ pub(super) fn layout_labelled(
     indent: usize,
     text: &str,
     style: Style,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    let indent = if indent + 8 > paper.prose_width() { 0 } else { indent };
-    let room = (paper.prose_width() - indent).max(1);
+    let indent = if indent + 8 > cx.prose_width() { 0 } else { indent };
+    let room = (cx.prose_width() - indent).max(1);
     let pad = indent.saturating_sub(text::width(label));
-    let first = vec![Span::styled(format!("{label}{}", " ".repeat(pad)), paper.theme.dim)];
+    let first = vec![Span::styled(format!("{label}{}", " ".repeat(pad)), cx.theme.dim)];
     let rest = vec![Span::raw(" ".repeat(indent))];
     let mut para = Paragraph::default();
     if indent == 0 {
-        para.push(label, paper.theme.dim);
+        para.push(label, cx.theme.dim);
     }
     para.push(text, style);
     let rows = para.with_tabs_expanded().rows(room, Break::Words).into_iter().enumerate();
@@ -415,10 +415,10 @@ pub(super) fn layout_labelled(
 /// What is at the left of code and output, in first rows and in continuation rows: a bar, or its
 /// space where code is on a surface. Nothing where it would take the space of the code.
 pub(super) fn bar_prefixes(
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
     width: usize,
 ) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
-    let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
-    let first = if paper.theme.has_surfaces() { " " } else { paper.theme.lines.bar() };
+    let bar = |mark: &str| vec![Span::styled(format!("{mark} "), cx.theme.border)];
+    let first = if cx.theme.has_surfaces() { " " } else { cx.theme.lines.bar() };
     if width < 8 { (Vec::new(), Vec::new()) } else { (bar(first), bar(BAR_ON)) }
 }

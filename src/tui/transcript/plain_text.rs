@@ -41,13 +41,13 @@ impl Transcript {
     fn plain_block(&self, at: usize) -> String {
         let mut out = String::new();
         let Some(block) = self.builder.blocks.get(at) else { return out };
-        let paper = self.row_cache.layout_context();
-        let mut mark = block.mark(&paper);
+        let cx = self.row_cache.layout_context();
+        let mut mark = block.mark(&cx);
         for part in 0..block.unfolded_part_count() {
             let rows = if block.is_running() {
-                block.layout(part, &paper)
+                block.layout(part, &cx)
             } else {
-                block.layout_unfolded(part, &paper)
+                block.layout_unfolded(part, &cx)
             };
             let blank = part > 0 && blank_rows_before(&self.builder.blocks, (at, part)) > 0;
             if blank || (part == 0 && at > 0) {

@@ -52,16 +52,16 @@ impl ReadExcerpt {
         self.left_out > 0
     }
 
-    pub fn layout(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout(&self, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let most = self.parts.iter().flat_map(|part| &part.numbers).max().copied().unwrap_or(0);
         let digits = most.to_string().len();
         let [head, tail] = &self.parts;
-        let mut rows = head.layout(0, digits, paper);
+        let mut rows = head.layout(0, digits, cx);
         if self.left_out > 0 {
             let say = screen::OUTPUT_LEFT_OUT.with("n", time::group_digits(self.left_out as u64));
-            rows.extend(layout_sentence(&say, paper.theme.dim, paper));
+            rows.extend(layout_sentence(&say, cx.theme.dim, cx));
         }
-        rows.extend(tail.layout(1, digits, paper));
+        rows.extend(tail.layout(1, digits, cx));
         rows
     }
 
@@ -86,20 +86,20 @@ impl NumberedCode {
         out
     }
 
-    fn layout(&self, nth: usize, digits: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let (bar, more) = bar_prefixes(paper, paper.width);
+    fn layout(&self, nth: usize, digits: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let (bar, more) = bar_prefixes(cx, cx.width);
         let taken = bar.iter().map(Span::width).sum::<usize>() + digits + 2;
-        let room = paper.width.saturating_sub(taken).max(1);
+        let room = cx.width.saturating_sub(taken).max(1);
         let mut out = Vec::new();
         for (index, (number, line)) in self.numbers.iter().zip(self.code.lines()).enumerate() {
-            let para = highlighted_line(nth, index, line, paper).with_tabs_expanded();
+            let para = highlighted_line(nth, index, line, cx).with_tabs_expanded();
             for (at, row) in para.rows(room, Break::Columns).into_iter().enumerate() {
                 let (bar, number) = match at {
                     0 => (&bar, number.to_string()),
                     _ => (&more, String::new()),
                 };
                 let mut prefix = bar.clone();
-                prefix.push(Span::styled(format!("{number:>digits$}  "), paper.theme.dim));
+                prefix.push(Span::styled(format!("{number:>digits$}  "), cx.theme.dim));
                 out.push(with_prefix(&prefix, row));
             }
         }

@@ -151,11 +151,7 @@ impl TranscriptSearch {
 
     /// Searches one slice. Returns the first hit if this slice completed the search for it: the
     /// caller then shows it.
-    pub fn search_slice(
-        &mut self,
-        blocks: &[Block],
-        paper: &LayoutContext<'_>,
-    ) -> Option<SearchHit> {
+    pub fn search_slice(&mut self, blocks: &[Block], cx: &LayoutContext<'_>) -> Option<SearchHit> {
         let mut room = SLICE;
         while self.is_searching() && room > 0 {
             let Some(range) = self.unsearched.front_mut() else { break };
@@ -169,7 +165,7 @@ impl TranscriptSearch {
                 Some(block) => {
                     let part = range.start;
                     range.start.1 += 1;
-                    let rows = block.layout_unfolded(part.1, paper);
+                    let rows = block.layout_unfolded(part.1, cx);
                     room = room.saturating_sub(rows.len().max(1));
                     self.add_hits(part, self.count(&rows));
                 }

@@ -92,8 +92,8 @@ impl Transcript {
         if narrower {
             search.restart();
         }
-        let paper = self.row_cache.layout_context();
-        if let Some(hit) = search.search_slice(&self.builder.blocks, &paper) {
+        let cx = self.row_cache.layout_context();
+        if let Some(hit) = search.search_slice(&self.builder.blocks, &cx) {
             self.show_hit(hit);
         }
     }
@@ -142,15 +142,15 @@ impl Transcript {
         &self,
         area: Rect,
         buf: &mut Buffer,
-        pen: &DrawContext<'_>,
+        cx: &DrawContext<'_>,
     ) -> Option<Position> {
         let found = self.search_status()?;
-        let label = screen::SEARCH_LABEL.text(pen.lang);
-        let count = count(&found).text(pen.lang);
+        let label = screen::SEARCH_LABEL.text(cx.lang);
+        let count = count(&found).text(cx.lang);
         let style = if found.total == 0 && !found.has_more && !found.query.is_empty() {
-            pen.theme.warn
+            cx.theme.warn
         } else {
-            pen.theme.dim
+            cx.theme.dim
         };
         let width = usize::from(area.width);
         let from = width.saturating_sub(text::width(&count) + 2);
@@ -158,8 +158,8 @@ impl Transcript {
         let words = tail(found.query, from.saturating_sub(start + 2));
         let caret = start + text::width(words);
         let line = Line::from(vec![
-            Span::styled(label, pen.theme.accent),
-            Span::styled(words.to_owned(), pen.theme.text),
+            Span::styled(label, cx.theme.accent),
+            Span::styled(words.to_owned(), cx.theme.text),
         ]);
         draw::line(area, buf, 2, from.saturating_sub(1), &line);
         draw::line(area, buf, from, width, &Line::styled(count, style));

@@ -110,8 +110,8 @@ impl StepBlock {
         self.is_typed() && fold != Fold::Closed
     }
 
-    pub fn mark(&self, paper: &LayoutContext<'_>) -> (&'static str, Style) {
-        let theme = paper.theme;
+    pub fn mark(&self, cx: &LayoutContext<'_>) -> (&'static str, Style) {
+        let theme = cx.theme;
         match &self.state {
             StepState::AwaitingUser => ("?", theme.warn),
             StepState::Running(_) => (DOING, theme.accent),
@@ -130,9 +130,9 @@ impl StepBlock {
         }
     }
 
-    pub fn layout(&self, fold: Fold, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn layout(&self, fold: Fold, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         match &self.run {
-            StepRun::First(summary) if fold == Fold::Auto => return vec![summary.layout(paper)],
+            StepRun::First(summary) if fold == Fold::Auto => return vec![summary.layout(cx)],
             StepRun::Later if fold == Fold::Auto => return Vec::new(),
             _ => {}
         }
@@ -140,33 +140,33 @@ impl StepBlock {
         let typed = self.has_outcome_below(fold);
         let mut rows = Vec::new();
         if !typed {
-            rows = self.head(open, paper);
+            rows = self.head(open, cx);
         }
         match &self.state {
             StepState::AwaitingUser | StepState::Abandoned => {}
-            StepState::Running(tail) => rows.extend(tail.layout(paper)),
+            StepState::Running(tail) => rows.extend(tail.layout(cx)),
             StepState::Done(done) if typed && fold == Fold::Auto => {
-                rows.extend(done.output(TYPED, paper));
+                rows.extend(done.output(TYPED, cx));
                 let note = done.note.as_ref().filter(|_| !done.was_skipped()).and_then(user_note);
                 if let Some(say) = note {
-                    rows.extend(layout_note(&paper.localize(&say), paper));
+                    rows.extend(layout_note(&cx.localize(&say), cx));
                 }
             }
             StepState::Done(_) if fold == Fold::Closed => {}
-            StepState::Done(done) if open => rows.extend(self.unfolded_rows(done, paper)),
-            StepState::Done(done) => rows.extend(self.folded_rows(done, paper)),
+            StepState::Done(done) if open => rows.extend(self.unfolded_rows(done, cx)),
+            StepState::Done(done) => rows.extend(self.folded_rows(done, cx)),
         }
         if typed {
-            rows.extend(self.status_rows(paper));
+            rows.extend(self.status_rows(cx));
         }
         rows
     }
 
     /// The command, with its outcome at the right.
-    fn head(&self, open: bool, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let facts = self.status_spans(paper);
+    fn head(&self, open: bool, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let facts = self.status_spans(cx);
         let taken: usize = facts.iter().map(Span::width).sum();
-        let width = paper.prose_width();
+        let width = cx.prose_width();
         let form = match &self.state {
             StepState::Done(done) if done.ran() && done.exit_code.is_none_or(|code| code == 0) => {
                 VerbForm::Done
@@ -175,13 +175,13 @@ impl StepBlock {
             _ => VerbForm::NotDone,
         };
         let (verb, subject) = step_name(&self.work, form);
-        let verb = verb.map(|verb| format!("{} ", paper.phrase(verb))).unwrap_or_default();
+        let verb = verb.map(|verb| format!("{} ", cx.phrase(verb))).unwrap_or_default();
         let command = format!("{verb}{subject}");
-        let bold = paper.theme.text.add_modifier(Modifier::BOLD);
+        let bold = cx.theme.text.add_modifier(Modifier::BOLD);
         let room = width.saturating_sub(taken + 2);
         let beside = text::width(&command).min(COMMAND) <= room;
         let shown = if open && text::width(&command) > room {
-            Paragraph::styled(&command, paper.theme.text).rows(width, Break::Words)
+            Paragraph::styled(&command, cx.theme.text).rows(width, Break::Words)
         } else {
             let room = if beside { room } else { width };
             let shown = text::elide_middle(&command, room);
@@ -190,7 +190,7 @@ impl StepBlock {
                 None => shown.find(' ').unwrap_or(shown.len()),
             };
             let (name, rest) = shown.split_at(name);
-            let rest = Span::styled(rest.to_owned(), paper.theme.text);
+            let rest = Span::styled(rest.to_owned(), cx.theme.text);
             vec![Line::from(vec![Span::styled(name.to_owned(), bold), rest]).into()]
         };
         let fits = shown.len() == 1 && shown.iter().all(|row| row.width() <= room);
@@ -201,43 +201,43 @@ impl StepBlock {
                 row.line.spans.push(Span::raw(" ".repeat(pad)));
                 row.line.spans.extend(facts);
             }
-            _ => rows.extend(self.status_rows(paper)),
+            _ => rows.extend(self.status_rows(cx)),
         }
         rows
     }
 
-    fn status_rows(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn status_rows(&self, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut para = Paragraph::default();
-        for fact in self.status_spans(paper) {
+        for fact in self.status_spans(cx) {
             para.push(&fact.content, fact.style);
         }
-        para.rows(paper.prose_width(), Break::Words)
+        para.rows(cx.prose_width(), Break::Words)
     }
 
     /// Its outcome, tier and duration: in words, then in colour.
-    fn status_spans(&self, paper: &LayoutContext<'_>) -> Vec<Span<'static>> {
-        let theme = paper.theme;
+    fn status_spans(&self, cx: &LayoutContext<'_>) -> Vec<Span<'static>> {
+        let theme = cx.theme;
         let mut facts: Vec<(String, Style)> = Vec::new();
         let mut time = None;
         match &self.state {
             StepState::AwaitingUser => {
-                facts.push((paper.phrase(screen::STEP_WAITS).into(), theme.warn))
+                facts.push((cx.phrase(screen::STEP_WAITS).into(), theme.warn))
             }
             StepState::Abandoned => {
-                facts.push((paper.phrase(screen::STEP_CANCELLED).into(), theme.dim))
+                facts.push((cx.phrase(screen::STEP_CANCELLED).into(), theme.dim))
             }
-            StepState::Running(_) => time = Some(paper.elapsed_ms),
+            StepState::Running(_) => time = Some(cx.elapsed_ms),
             StepState::Done(done) => {
-                facts.extend(outcome_texts(done, paper));
-                facts.extend(done.job().map(|job| (paper.localize(&job), theme.dim)));
+                facts.extend(outcome_texts(done, cx));
+                facts.extend(done.job().map(|job| (cx.localize(&job), theme.dim)));
                 time = (done.duration_ms > 0 || done.ran()).then_some(done.duration_ms);
             }
         }
-        facts.extend(self.consent(paper));
+        facts.extend(self.consent(cx));
         if let Some(ms) = time {
-            facts.push((time::duration_text(ms).text(paper.lang), theme.dim));
+            facts.push((time::duration_text(ms).text(cx.lang), theme.dim));
         }
-        let comma = paper.phrase(screen::COMMA);
+        let comma = cx.phrase(screen::COMMA);
         let mut out = Vec::new();
         for (at, (text, style)) in facts.into_iter().enumerate() {
             if at > 0 {
@@ -249,13 +249,13 @@ impl StepBlock {
     }
 
     /// Why it could run, unless that goes without saying.
-    fn consent(&self, paper: &LayoutContext<'_>) -> Option<(String, Style)> {
-        let theme = paper.theme;
+    fn consent(&self, cx: &LayoutContext<'_>) -> Option<(String, Style)> {
+        let theme = cx.theme;
         if self.risk.is_refused_by_mode() {
-            return Some((paper.phrase(screen::STEP_IN_PLAN_MODE).into(), theme.dim));
+            return Some((cx.phrase(screen::STEP_IN_PLAN_MODE).into(), theme.dim));
         }
         if self.risk.is_high_risk() {
-            return Some((paper.phrase(screen::ASK_TIER_L2).into(), theme.danger));
+            return Some((cx.phrase(screen::ASK_TIER_L2).into(), theme.danger));
         }
         let StepState::Done(done) = &self.state else { return None };
         let is_due = self.risk.tier == Tier::L1 && !self.is_typed() && done.outcome == Outcome::Ran;
@@ -264,14 +264,14 @@ impl StepBlock {
         is_due.then(|| match rule {
             Some(rule) => {
                 let say = screen::STEP_BY_RULE.with("rule", rule.clone());
-                (text::elide_end(&say.text(paper.lang), BY_RULE), theme.dim)
+                (text::elide_end(&say.text(cx.lang), BY_RULE), theme.dim)
             }
-            None if self.asked => (paper.phrase(screen::STEP_APPROVED).into(), theme.dim),
+            None if self.asked => (cx.phrase(screen::STEP_APPROVED).into(), theme.dim),
             None => {
                 let say = self.mode().map_or(screen::STEP_ALLOWED.into(), |mode| {
                     screen::STEP_BY_MODE.with("mode", LocalizedText::from(mode.label()))
                 });
-                (paper.localize(&say), theme.dim)
+                (cx.localize(&say), theme.dim)
             }
         })
     }
@@ -304,39 +304,39 @@ impl StepBlock {
     }
 
     /// Folded: why it did not run, what it changed, or the end of the error output.
-    fn folded_rows(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn folded_rows(&self, done: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
             && let Some(why) = self.risk.main_reason()
         {
-            rows.extend(layout_note(&paper.localize(why), paper));
+            rows.extend(layout_note(&cx.localize(why), cx));
         }
-        rows.extend(done.ways_out.iter().flat_map(|way| layout_note(&paper.localize(way), paper)));
+        rows.extend(done.ways_out.iter().flat_map(|way| layout_note(&cx.localize(way), cx)));
         if let Some(commit) = &done.commit {
-            let room = paper.prose_width().saturating_sub(2).max(1);
-            rows.extend(layout_note(&text::elide_end(commit, room), paper));
+            let room = cx.prose_width().saturating_sub(2).max(1);
+            rows.extend(layout_note(&text::elide_end(commit, room), cx));
         }
         // A row says it all of a job, and git tidies up after a commit.
         let is_quiet = done.job().is_some() || (done.commit.is_some() && done.succeeded());
         if let Some(say) = done.note.as_ref().filter(|_| !is_quiet).and_then(user_note) {
-            rows.extend(layout_note(&paper.localize(&say), paper));
+            rows.extend(layout_note(&cx.localize(&say), cx));
         }
         if let Some(change) = &done.change {
-            rows.extend(change.layout(CHANGE_ROWS, paper));
+            rows.extend(change.layout(CHANGE_ROWS, cx));
         }
         if self.work.tool() == "ask" && done.succeeded() {
-            rows.extend(done.stdout.last(ANSWER, paper));
+            rows.extend(done.stdout.last(ANSWER, cx));
         }
-        rows.extend(done.failure_rows(paper));
+        rows.extend(done.failure_rows(cx));
         rows
     }
 
     /// Unfolded: another folder, the reasons, its output, its outcome.
-    fn unfolded_rows(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn unfolded_rows(&self, done: &StepSummary, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         let mut pair = |word: Phrase, text: String| {
-            let label = paper.phrase(word);
-            rows.extend(layout_labelled(label, 12, &text, paper.theme.text, paper));
+            let label = cx.phrase(word);
+            rows.extend(layout_labelled(label, 12, &text, cx.theme.text, cx));
         };
         if let Some(folder) = &done.cwd {
             pair(common::FOLDER, text::single_line(folder));
@@ -346,19 +346,19 @@ impl StepBlock {
             let rule = screen::STEP_RULE
                 .with("why", reason.say.clone())
                 .with("rule", reason.rule.as_str());
-            pair(screen::STEP_REASON, paper.localize(&rule));
+            pair(screen::STEP_REASON, cx.localize(&rule));
         }
         if let Some(code) = done.exit_code.filter(|code| *code != 0) {
             pair(screen::STEP_EXIT_LABEL, code.to_string());
         }
         let notes = [done.ways_out.clone(), done.note.as_ref().and_then(user_note)];
         for say in notes.into_iter().flatten() {
-            pair(screen::STEP_NOTE, paper.localize(&say));
+            pair(screen::STEP_NOTE, cx.localize(&say));
         }
         if let Some(change) = &done.change {
-            rows.extend(change.layout(usize::MAX, paper));
+            rows.extend(change.layout(usize::MAX, cx));
         }
-        rows.extend(done.output(usize::MAX, paper));
+        rows.extend(done.output(usize::MAX, cx));
         rows
     }
 }

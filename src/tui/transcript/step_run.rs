@@ -34,19 +34,19 @@ pub(super) struct RunSummary {
 
 impl RunSummary {
     /// `Explored 3 steps   read src/cart.rs, rg format! (3)   0.1 s`
-    pub fn layout(&self, paper: &LayoutContext<'_>) -> StyledRow {
-        let (theme, width) = (paper.theme, paper.prose_width());
-        let said = screen::EXPLORED.with("n", self.steps).text(paper.lang);
+    pub fn layout(&self, cx: &LayoutContext<'_>) -> StyledRow {
+        let (theme, width) = (cx.theme, cx.prose_width());
+        let said = screen::EXPLORED.with("n", self.steps).text(cx.lang);
         let verb = said.split_inclusive(' ').next().unwrap_or_default();
         let rest = said.get(verb.len()..).unwrap_or_default();
-        let time = time::duration_text(self.duration_ms).text(paper.lang);
+        let time = time::duration_text(self.duration_ms).text(cx.lang);
         let taken = text::width(&said) + text::width(&time) + 5;
         let mut spans = vec![
             Span::styled(verb.to_owned(), theme.text.add_modifier(Modifier::BOLD)),
             Span::styled(rest.to_owned(), theme.text),
         ];
         if let Some(room) = width.checked_sub(taken).filter(|room| *room >= ROOM) {
-            let names = text::elide_end(&self.names(paper), room);
+            let names = text::elide_end(&self.names(cx), room);
             spans.push(Span::styled(format!("   {names}"), theme.dim));
         }
         let line = Line::from(spans);
@@ -57,13 +57,13 @@ impl RunSummary {
         Line::from(spans).into()
     }
 
-    fn names(&self, paper: &LayoutContext<'_>) -> String {
+    fn names(&self, cx: &LayoutContext<'_>) -> String {
         let name = |(verb, subject, total): &(Option<Phrase>, String, Option<usize>)| {
-            let verb = verb.map(|verb| paper.phrase(verb).to_lowercase() + " ");
+            let verb = verb.map(|verb| cx.phrase(verb).to_lowercase() + " ");
             let total = total.map(|n| format!(" ({n})"));
             format!("{}{subject}{}", verb.unwrap_or_default(), total.unwrap_or_default())
         };
         let names: Vec<_> = self.names.iter().map(name).collect();
-        names.join(paper.phrase(screen::COMMA))
+        names.join(cx.phrase(screen::COMMA))
     }
 }

@@ -84,22 +84,22 @@ impl ChangeExcerpt {
         }
     }
 
-    fn view(&self, paper: &LayoutContext<'_>) -> DiffView {
-        DiffView::new(&self.diff, "", DiffForm::Change, diff_width(paper), paper.theme)
+    fn view(&self, cx: &LayoutContext<'_>) -> DiffView {
+        DiffView::new(&self.diff, "", DiffForm::Change, diff_width(cx), cx.theme)
     }
 
     /// At most `most` rows, and how many more there are.
-    pub fn layout(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let view = self.view(paper);
+    pub fn layout(&self, most: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let view = self.view(cx);
         let most = if view.height() <= most.saturating_add(1) { usize::MAX } else { most };
-        let mut rows = view.layout(0..most, paper);
+        let mut rows = view.layout(0..most, cx);
         let hidden = view.height().saturating_sub(most) + self.left_out;
         if hidden > 0 {
             let word =
                 if most == usize::MAX { screen::OUTPUT_LEFT_OUT } else { screen::MORE_LINES };
             let say = word.with("n", time::group_digits(hidden as u64));
-            let say = say.with("steps", paper.steps_key);
-            rows.extend(layout_note(&paper.localize(&say), paper));
+            let say = say.with("steps", cx.steps_key);
+            rows.extend(layout_note(&cx.localize(&say), cx));
         }
         rows
     }
@@ -176,7 +176,7 @@ impl StepSummary {
 
 impl StepSummary {
     /// What failed: the tests by their names, the findings of a check, or the lines that say why.
-    pub fn failure_rows(&self, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn failure_rows(&self, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         if !self.has_failures() {
             return Vec::new();
         }
@@ -184,19 +184,19 @@ impl StepSummary {
         let others = |rows: usize| lines.saturating_sub(rows);
         match self.failed_tests.as_slice() {
             [] if self.diagnostics.is_empty() => {
-                telling_rows([&self.stdout, &self.stderr], FAILURE, paper)
+                telling_rows([&self.stdout, &self.stderr], FAILURE, cx)
             }
-            [] => finding_rows(&self.diagnostics, paper),
+            [] => finding_rows(&self.diagnostics, cx),
             [test] => {
-                let mut rows = finding_rows(std::slice::from_ref(&test.name), paper);
+                let mut rows = finding_rows(std::slice::from_ref(&test.name), cx);
                 if test.said.is_empty() {
-                    rows.extend(telling_rows([&self.stdout, &self.stderr], FAILURE, paper));
+                    rows.extend(telling_rows([&self.stdout, &self.stderr], FAILURE, cx));
                     return rows;
                 }
                 let said: Vec<String> =
                     test.said.iter().take(FAILURE).map(|line| format!("  {line}")).collect();
-                rows.extend(finding_rows(&said, paper));
-                add_more(&mut rows, others(said.len() + 1), paper);
+                rows.extend(finding_rows(&said, cx));
+                add_more(&mut rows, others(said.len() + 1), cx);
                 rows
             }
             tests => {
@@ -205,8 +205,8 @@ impl StepSummary {
                     None => test.name.clone(),
                 };
                 let found: Vec<String> = tests.iter().take(FAILURE).map(line).collect();
-                let mut rows = finding_rows(&found, paper);
-                add_more(&mut rows, others(found.len()), paper);
+                let mut rows = finding_rows(&found, cx);
+                add_more(&mut rows, others(found.len()), cx);
                 rows
             }
         }
@@ -246,19 +246,19 @@ fn diagnostics(parsed: &ParsedOutput) -> Vec<String> {
 
 impl StepSummary {
     /// Its output, with the names of the streams where there are two.
-    pub fn output(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    pub fn output(&self, most: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = match &self.read {
-            Some(read) => read.layout(paper),
-            None => self.stdout.layout(most, paper),
+            Some(read) => read.layout(cx),
+            None => self.stdout.layout(most, cx),
         };
         if !self.stderr.is_empty() {
-            rows.extend(layout_sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
-            rows.extend(self.stderr.layout(most, paper));
+            rows.extend(layout_sentence(&screen::STEP_STDERR.into(), cx.theme.dim, cx));
+            rows.extend(self.stderr.layout(most, cx));
         }
         let is_cut = self.read.as_ref().map_or(self.stdout.is_cut(), ReadExcerpt::is_cut);
         if self.truncated || is_cut || self.stderr.is_cut() {
             let more = screen::STEP_TRUNCATED.with("n", self.number);
-            rows.extend(layout_sentence(&more, paper.theme.dim, paper));
+            rows.extend(layout_sentence(&more, cx.theme.dim, cx));
         }
         rows
     }
@@ -269,8 +269,8 @@ fn step_number(id: &str) -> u64 {
 }
 
 /// What to say about its outcome; nothing for a plain success.
-pub(super) fn outcome_texts(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, Style)> {
-    let theme = paper.theme;
+pub(super) fn outcome_texts(done: &StepSummary, cx: &LayoutContext<'_>) -> Vec<(String, Style)> {
+    let theme = cx.theme;
     let mut facts = Vec::new();
     let word = match done.outcome {
         Outcome::Ran => None,
@@ -283,21 +283,21 @@ pub(super) fn outcome_texts(done: &StepSummary, paper: &LayoutContext<'_>) -> Ve
         Outcome::Interrupted => Some((common::INTERRUPTED, theme.danger)),
         Outcome::NotStarted => Some((screen::STEP_NOT_STARTED, theme.danger)),
     };
-    facts.extend(word.map(|(word, style)| (paper.phrase(word).to_owned(), style)));
+    facts.extend(word.map(|(word, style)| (cx.phrase(word).to_owned(), style)));
     match done.exit_code {
         Some(0) => {}
         Some(code) => {
             let say = screen::STEP_EXIT.with("code", code);
-            facts.push((say.text(paper.lang), theme.danger));
+            facts.push((say.text(cx.lang), theme.danger));
         }
-        None if done.ran() => facts.push((paper.phrase(screen::STEP_KILLED).into(), theme.danger)),
+        None if done.ran() => facts.push((cx.phrase(screen::STEP_KILLED).into(), theme.danger)),
         None => {}
     }
     if let Some(change) = &done.change {
         facts.push((format!("+{} -{}", change.added, change.removed), theme.dim));
     }
     if let Some((_, count)) = &done.count {
-        facts.push((count.text(paper.lang), theme.dim));
+        facts.push((count.text(cx.lang), theme.dim));
     }
     facts
 }

@@ -157,9 +157,9 @@ impl RowCache {
             sheet.frame = self.frame;
             return Rc::clone(&sheet.rows);
         }
-        let paper =
+        let cx =
             LayoutContext { highlights: Some((&self.highlights, at)), ..self.layout_context() };
-        let rows = Rc::new(block.layout(at.1, &paper));
+        let rows = Rc::new(block.layout(at.1, &cx));
         note_height(
             block,
             at.1,

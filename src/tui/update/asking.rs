@@ -84,7 +84,7 @@ fn type_keys(state: &mut State, keys: &[KeyEvent]) {
 
 /// A question opens: searches and selections end, so that keys type text.
 pub(super) fn open_question(state: &mut State, at: Millis) {
-    state.composer.cancel_search();
+    state.composer.history.search = None;
     state.queue.act(Some(KeyAction::Close));
     state.guard.restart(at);
     state.presence.question_count += 1;

@@ -35,7 +35,7 @@ pub(super) fn input_changed(state: &mut State) {
 fn refresh_palette(state: &mut State) {
     let mut palette = std::mem::take(&mut state.palette);
     let shown = state.composer.display_text();
-    palette.refresh(&shown, &state.command_context(), state.composer.sent_texts());
+    palette.refresh(&shown, &state.command_context(), state.composer.history.entries());
     state.palette = palette;
 }
 
@@ -148,11 +148,11 @@ pub(super) fn search_key(state: &mut State, key: &KeyEvent) -> bool {
     match keys::action(KeyContext::HistorySearch, key) {
         Some(KeyAction::Next) => state.composer.search_history(SearchSource::Older),
         Some(KeyAction::Previous) => state.composer.search_history(SearchSource::Newer),
-        Some(KeyAction::Edit(EditAction::DeleteBack)) => state.composer.shorten_search(),
+        Some(KeyAction::Edit(EditAction::DeleteBack)) => state.composer.history.shorten_search(),
         Some(KeyAction::Accept) => state.composer.accept_search(lang),
-        Some(KeyAction::Close) => state.composer.cancel_search(),
+        Some(KeyAction::Close) => state.composer.history.search = None,
         Some(_) | None => match typed_char(key) {
-            Some(c) => state.composer.extend_search(c.encode_utf8(&mut [0; 4])),
+            Some(c) => state.composer.history.extend_search(c.encode_utf8(&mut [0; 4])),
             None => {
                 state.composer.accept_search(lang);
                 return false;

@@ -64,23 +64,23 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
     let screen = if state.modals.is_diff_on_top() { screen } else { column(screen) };
     let theme = state.appearance.theme.clone();
     let keymap = Arc::clone(&state.keymap);
-    let pen = DrawContext { theme: &theme, lang: state.appearance.lang, now, keymap: &keymap };
+    let cx = DrawContext { theme: &theme, lang: state.appearance.lang, now, keymap: &keymap };
     let focus = focus(state, now);
     let areas = match focus {
-        Focus::Question | Focus::Draft => with_question(state, screen, &pen),
+        Focus::Question | Focus::Draft => with_question(state, screen, &cx),
         Focus::Page | Focus::Picker => {
             // A page covers the whole screen.
-            let rows = state.modals.fit(screen, &pen).unwrap_or(screen.height);
+            let rows = state.modals.fit(screen, &cx).unwrap_or(screen.height);
             let height = screen.height.saturating_sub(rows);
             Layout { transcript: Rect { height, ..screen }, dialog: screen, ..Layout::default() }
         }
-        focus => without_dialog(state, screen, focus, &pen),
+        focus => without_dialog(state, screen, focus, &cx),
     };
-    let areas = with_start_page(state, areas, &pen);
+    let areas = with_start_page(state, areas, &cx);
     if !areas.transcript.is_empty() && !areas.is_start_page {
         let look = DrawOptions {
             theme: &theme,
-            lang: pen.lang,
+            lang: cx.lang,
             steps_key: &keymap.key_of(KeyContext::Anywhere, KeyAction::Steps),
             elapsed_ms: state.activity.elapsed(now),
             clock: state.appearance.timestamps.then_some(state.appearance.clock),
@@ -126,22 +126,22 @@ fn has_not_begun(state: &State) -> bool {
 }
 
 /// The start page in place of the conversation, where it fits.
-fn with_start_page(state: &State, areas: Layout, pen: &DrawContext<'_>) -> Layout {
+fn with_start_page(state: &State, areas: Layout, cx: &DrawContext<'_>) -> Layout {
     if areas.transcript.is_empty() || !has_not_begun(state) {
         return areas;
     }
-    match welcome::compose(state, areas.transcript, pen) {
+    match welcome::compose(state, areas.transcript, cx) {
         Some(page) => Layout { is_start_page: true, first_steps: page.first_steps, ..areas },
         None => areas,
     }
 }
 
 /// A question, and below it the draft, while one is being typed.
-fn with_question(state: &mut State, screen: Rect, pen: &DrawContext<'_>) -> Layout {
+fn with_question(state: &mut State, screen: Rect, cx: &DrawContext<'_>) -> Layout {
     let writes = !state.composer.is_blank();
-    state.modals.set_listening(state.guard.focus_notice(pen.now, writes));
+    state.modals.set_listening(state.guard.focus_notice(cx.now, writes));
     let input_rows = if !state.composer.is_empty() && screen.height > DRAFT_FROM {
-        state.composer.fit(input_width(screen), pen.theme)
+        state.composer.fit(input_width(screen), cx.theme)
     } else {
         0
     };
@@ -150,7 +150,7 @@ fn with_question(state: &mut State, screen: Rect, pen: &DrawContext<'_>) -> Layo
     let queued = if screen.height >= QUEUE_FROM { state.queue.rows().min(QUEUE_ROWS) } else { 0 };
     let dialog = Rect { height: screen.height - rows - queued, ..screen };
     let queue = Rect { y: dialog.bottom(), height: queued, ..screen };
-    let taken = state.modals.fit(dialog, pen).unwrap_or(dialog.height);
+    let taken = state.modals.fit(dialog, cx).unwrap_or(dialog.height);
     Layout {
         transcript: Rect { height: dialog.height.saturating_sub(taken), ..dialog },
         queue,
@@ -161,12 +161,12 @@ fn with_question(state: &mut State, screen: Rect, pen: &DrawContext<'_>) -> Layo
     }
 }
 
-fn without_dialog(state: &mut State, screen: Rect, focus: Focus, pen: &DrawContext<'_>) -> Layout {
+fn without_dialog(state: &mut State, screen: Rect, focus: Focus, cx: &DrawContext<'_>) -> Layout {
     let low = screen.height < LOW;
     let rules = if low { 0 } else { 2 };
     let input_rows = match focus {
         Focus::TranscriptSearch => 1,
-        _ => state.composer.fit(input_width(screen), pen.theme),
+        _ => state.composer.fit(input_width(screen), cx.theme),
     };
     let rows = input_rows.min((screen.height / 3).max(1));
     let status = 1;

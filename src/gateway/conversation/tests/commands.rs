@@ -6,11 +6,11 @@ use avocet_core::protocol::RuleOp;
 /// The texts that are sent from now on, and the commands that they answer.
 fn answers(chat: &mut ChatConversation) -> Vec<(String, Option<String>)> {
     let mut sent = Vec::new();
-    while let NextCall::Call(call) = chat.next_call(std::time::Instant::now()) {
-        chat.timeline.begin(call.key);
+    while let NextCall::Call(call) = chat.view.next_call(std::time::Instant::now()) {
+        chat.view.posts.timeline.begin(call.key);
         let text = texts(std::slice::from_ref(&call.kind));
         sent.push((text, call.new.answers.as_ref().map(|delivery| delivery.0.clone())));
-        chat.timeline.finish(*call, Ok(Some("9".into())), std::time::Instant::now());
+        chat.view.posts.timeline.finish(*call, Ok(Some("9".into())), std::time::Instant::now());
     }
     sent
 }
@@ -36,14 +36,14 @@ fn each_command_is_answered_in_its_own_place_and_a_running_reply_takes_none() {
     assert_eq!(of("I am at it"), Some("m1"));
     assert_eq!(of("Stopped"), Some("c1"));
     assert!(sent.iter().any(|(_, answers)| *answers == Some("c3".into())), "{sent:?}");
-    assert_eq!(chat.take_commands(), ["c1".into(), "c2".into(), "c3".into()]);
-    assert!(chat.take_commands().is_empty());
+    assert_eq!(chat.view.posts.open_commands.take(), ["c1".into(), "c2".into(), "c3".into()]);
+    assert!(chat.view.posts.open_commands.take().is_empty());
 }
 
 #[test]
 fn a_command_that_becomes_a_message_is_answered_by_its_turn() {
     let mut chat = conversation(&[]);
-    chat.extensions = extensions(&["foo"]);
+    chat.context.extensions = extensions(&["foo"]);
     chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
     begin(&mut chat, "go");
     chat.on_command(&user("ann"), "c2".into(), sent("foo", ""));
@@ -74,7 +74,7 @@ fn a_command_that_the_driver_answers_is_answered_in_its_place() {
     let effects = chat.on_command(&user("admin"), "c1".into(), sent("sethome", "/x"));
     assert!(effects.contains(&ChatEffect::SetHome("/x".to_owned(), "c1".into())), "{effects:?}");
     chat.on_command(&user("bob"), "c2".into(), sent("whoami", ""));
-    chat.answer("c1".into(), w::HOME_SET.with("folder", "/x"));
+    chat.view.posts.answer("c1".into(), w::HOME_SET.with("folder", "/x"));
     let answered: Vec<_> = answers(&mut chat).into_iter().filter_map(|(_, to)| to).collect();
     assert_eq!(answered, ["c2", "c1"]);
 }
@@ -82,12 +82,17 @@ fn a_command_that_the_driver_answers_is_answered_in_its_place() {
 #[test]
 fn the_command_that_takes_all_others_is_completed_like_them() {
     let mut chat = conversation(&[]);
-    chat.options.platform = ChatPlatform::Discord;
+    chat.context.options.platform = ChatPlatform::Discord;
     for typed in ["stat", "/stat"] {
-        assert!(chat.suggest("avocet", "command", typed).contains(&"status".to_owned()), "{typed}");
+        assert!(
+            chat.context.suggest("avocet", "command", typed, false).contains(&"status".to_owned()),
+            "{typed}"
+        );
     }
-    assert!(chat.suggest("avocet", "command", "mode l").contains(&"mode low".to_owned()));
-    assert!(chat.suggest("mode", "mode", "l").contains(&"low".to_owned()));
+    assert!(
+        chat.context.suggest("avocet", "command", "mode l", false).contains(&"mode low".to_owned())
+    );
+    assert!(chat.context.suggest("mode", "mode", "l", false).contains(&"low".to_owned()));
 }
 
 /// The user's commands: one in a folder that no one but admins may use, and others.
@@ -111,9 +116,9 @@ fn a_command_is_of_admins_by_whatever_name_it_is_called() {
         (&[], &["ops:adm", "ops_adm", "adm", "OPS:ADM"]),
     ] {
         let mut chat = conversation(listed);
-        chat.options.user_commands =
+        chat.context.options.user_commands =
             listed.iter().map(|name| name.trim_start_matches('/').to_owned()).collect();
-        chat.extensions = own_commands();
+        chat.context.extensions = own_commands();
         for name in refused {
             chat.on_command(&user("bob"), "d1".into(), sent(name, ""));
             let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
@@ -130,7 +135,7 @@ fn a_command_is_of_admins_by_whatever_name_it_is_called() {
 #[test]
 fn an_alias_in_the_list_of_users_means_its_command() {
     let mut chat = conversation(&["clear", "wth"]);
-    chat.extensions = own_commands();
+    chat.context.extensions = own_commands();
     let effects = chat.on_command(&user("bob"), "d1".into(), sent("new", ""));
     assert_eq!(ops(&effects).len(), 1, "{effects:?}");
     chat.on_command(&user("bob"), "d2".into(), sent("weather", ""));
@@ -155,7 +160,7 @@ fn the_first_help_lists_the_users_commands_and_explains_names_of_the_menu() {
 #[test]
 fn what_follows_the_name_of_the_bot_on_slack_is_a_command_or_a_message() {
     let mut chat = conversation(&[]);
-    chat.options.platform = ChatPlatform::Slack;
+    chat.context.options.platform = ChatPlatform::Slack;
     for (line, own) in [("Status", false), ("/STATUS", false), ("git-commit x", true)] {
         chat.on_command(&user("ann"), "d1".into(), sent("avocet", line));
         let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
@@ -228,7 +233,7 @@ fn is_message(effect: &ChatEffect) -> bool {
 #[test]
 fn values_of_the_users_options_are_suggested_once_their_files_are_read() {
     let mut chat = conversation(&[]);
-    chat.options.platform = ChatPlatform::Discord;
+    chat.context.options.platform = ChatPlatform::Discord;
     let asked = |option: &str, typed: &str| SuggestQuery {
         command: "weather".to_owned(),
         option: option.to_owned(),
@@ -294,7 +299,7 @@ fn a_command_that_waited_for_the_turn_is_checked_when_it_runs() {
         all
     };
     let mut chat = conversation(&[]);
-    chat.extensions = waits(Category::Tools);
+    chat.context.extensions = waits(Category::Tools);
     chat.on_text(&user("bob"), "d1".into(), "go", Vec::new());
     begin(&mut chat, "go");
     chat.on_command(&user("bob"), "d2".into(), sent("rel", "now"));
@@ -313,7 +318,7 @@ fn a_command_that_waited_for_the_turn_is_checked_when_it_runs() {
 #[test]
 fn a_listed_name_opens_no_command_that_is_not_called_so() {
     let mut chat = conversation(&["deploy-prod", "Weather"]);
-    chat.extensions = own_commands();
+    chat.context.extensions = own_commands();
     for name in ["deploy-prod", "ops:deploy-prod", "weather", "adm"] {
         chat.on_command(&user("bob"), "d1".into(), sent(name, ""));
         let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
@@ -325,18 +330,18 @@ fn a_listed_name_opens_no_command_that_is_not_called_so() {
 #[test]
 fn a_chat_that_takes_no_messages_gets_one_sentence_about_it() {
     let mut chat = conversation(&[]);
-    chat.say(w::GREETING);
-    chat.say(w::HOME_IS.with("folder", "/x"));
+    chat.view.posts.say(w::GREETING);
+    chat.view.posts.say(w::HOME_IS.with("folder", "/x"));
     let mut calls = 0;
-    while let NextCall::Call(call) = chat.next_call(std::time::Instant::now()) {
+    while let NextCall::Call(call) = chat.view.next_call(std::time::Instant::now()) {
         calls += 1;
         assert!(calls < 10, "it does not end");
-        chat.timeline.begin(call.key);
+        chat.view.posts.timeline.begin(call.key);
         let (key, why) = (call.key, PlatformError::Refused("no rights".to_owned()));
         if let PostResult::Dropped(why) =
-            chat.timeline.finish(*call, Err(why), std::time::Instant::now())
+            chat.view.posts.timeline.finish(*call, Err(why), std::time::Instant::now())
         {
-            chat.on_given_up(key, why);
+            chat.view.on_given_up(key, &why);
         }
     }
     assert!(calls <= 4, "{calls}");

@@ -156,10 +156,10 @@ fn lines_of_any_characters_take_the_rows_they_were_measured_for() {
         for form in [DiffForm::Change, DiffForm::AsWritten] {
             let view = DiffView::new(&diff, "", form, width, &theme);
             let shape = &view.shape;
-            let paper = context(&theme, Lang::En, width);
+            let cx = context(&theme, Lang::En, width);
             let mut before = 0;
             for unit in &shape.units {
-                let rows = shape.unit_rows(unit, [None, None], &paper).len();
+                let rows = shape.unit_rows(unit, [None, None], &cx).len();
                 let line = unit.new.or(unit.old).and_then(|at| shape.lines.get(at)).unwrap();
                 assert_eq!(unit.end - before, rows, "{width} {:?}", shape.line_text(line));
                 before = unit.end;

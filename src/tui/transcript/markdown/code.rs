@@ -21,7 +21,7 @@ pub struct Code<'a> {
     pub before: &'a str,
     /// The language, at the start of the block.
     pub label: Option<&'a str>,
-    /// The index of the block among those laid out with the same paper.
+    /// The index of the block among those laid out with the same cx.
     pub nth: usize,
 }
 
@@ -29,10 +29,10 @@ pub struct Code<'a> {
 pub fn layout(
     code: &Code<'_>,
     language: &str,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
     width: usize,
 ) -> Vec<StyledRow> {
-    let theme = paper.theme;
+    let theme = cx.theme;
     let Code { code, before, label, nth } = *code;
     let mut out = Vec::new();
     let top = if theme.has_surfaces() { " " } else { theme.lines.bar_top() };
@@ -44,16 +44,16 @@ pub fn layout(
         ])));
     }
     if is_diff(language) && !code.is_empty() {
-        out.extend(diff_view::layout(code, before, paper, width));
+        out.extend(diff_view::layout(code, before, cx, width));
         return out;
     }
     if code.is_empty() {
         return on_surface(out, width, theme);
     }
-    let (bar, more) = bar_prefixes(paper, width);
+    let (bar, more) = bar_prefixes(cx, width);
     let inner = width.saturating_sub(if bar.is_empty() { 0 } else { 2 }).max(1);
     for (number, line) in code.strip_suffix('\n').unwrap_or(code).split('\n').enumerate() {
-        let para = highlighted_line(nth, number, line, paper).with_tabs_expanded();
+        let para = highlighted_line(nth, number, line, cx).with_tabs_expanded();
         let rows = para.rows(inner, Break::Columns).into_iter().enumerate();
         out.extend(rows.map(|(at, row)| with_prefix(if at == 0 { &bar } else { &more }, row)));
     }
@@ -72,10 +72,10 @@ pub fn highlighted_line(
     nth: usize,
     number: usize,
     line: &str,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
 ) -> Paragraph {
-    let plain = paper.theme.markup.block;
-    let Some(runs) = paper.highlight(nth).and_then(|paint| paint.runs(number, line)) else {
+    let plain = cx.theme.markup.block;
+    let Some(runs) = cx.highlight(nth).and_then(|paint| paint.runs(number, line)) else {
         return Paragraph::styled(line, plain);
     };
     let mut para = Paragraph::default();
@@ -83,7 +83,7 @@ pub fn highlighted_line(
     for (end, ink) in runs {
         let end = (*end).min(line.len());
         let text = line.get(start..end).unwrap_or_default();
-        para.push(text, ink.style(plain, &paper.theme.markup.syntax));
+        para.push(text, ink.style(plain, &cx.theme.markup.syntax));
         start = end;
     }
     para

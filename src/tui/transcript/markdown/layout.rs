@@ -20,15 +20,15 @@ const DEPTH: usize = 12;
 pub fn layout(
     source: &str,
     targets: &Targets,
-    paper: &LayoutContext<'_>,
+    cx: &LayoutContext<'_>,
     width: usize,
 ) -> Vec<StyledRow> {
     let mut setter = MarkdownLayout {
-        paper,
+        cx,
         width,
         rows: Vec::new(),
         para: Paragraph::default(),
-        styles: vec![paper.theme.text],
+        styles: vec![cx.theme.text],
         insets: Vec::new(),
         numbers: Vec::new(),
         targets: Vec::new(),
@@ -73,7 +73,7 @@ struct Inset {
 }
 
 struct MarkdownLayout<'a> {
-    paper: &'a LayoutContext<'a>,
+    cx: &'a LayoutContext<'a>,
     width: usize,
     rows: Vec<StyledRow>,
     para: Paragraph,
@@ -109,7 +109,7 @@ impl MarkdownLayout<'_> {
     }
 
     fn start(&mut self, tag: Tag<'_>) {
-        let markup = &self.paper.theme.markup;
+        let markup = &self.cx.theme.markup;
         match tag {
             Tag::Heading { level, .. } => {
                 self.begin_block();
@@ -121,8 +121,8 @@ impl MarkdownLayout<'_> {
             }
             Tag::BlockQuote(_) => {
                 self.begin_block();
-                let bar = format!("{} ", self.paper.theme.lines.bar());
-                self.inset(None, vec![Span::styled(bar, self.paper.theme.border)]);
+                let bar = format!("{} ", self.cx.theme.lines.bar());
+                self.inset(None, vec![Span::styled(bar, self.cx.theme.border)]);
                 self.styles.push(markup.quote);
             }
             Tag::CodeBlock(kind) => {
@@ -225,7 +225,7 @@ impl MarkdownLayout<'_> {
         }
         self.resolve_soft_break(text);
         let style = self.style();
-        let linked = style.patch(self.paper.theme.markup.link).add_modifier(Modifier::UNDERLINED);
+        let linked = style.patch(self.cx.theme.markup.link).add_modifier(Modifier::UNDERLINED);
         let mut at = 0;
         // The text of a link always gets the target of the link, even if it contains another
         // address.
@@ -255,7 +255,7 @@ impl MarkdownLayout<'_> {
 
     fn code(&mut self, code: &str) {
         self.resolve_soft_break(code);
-        let theme = self.paper.theme;
+        let theme = self.cx.theme;
         let style = Style { bg: theme.surface.bg, ..self.style().patch(theme.markup.code) };
         // Without colours the backticks have to stay.
         let plain = theme.markup.code == Style::new();
@@ -268,7 +268,7 @@ impl MarkdownLayout<'_> {
             return self.para.push("\n", self.style());
         }
         self.resolve_soft_break(html);
-        self.para.push(html, self.paper.theme.dim);
+        self.para.push(html, self.cx.theme.dim);
     }
 
     /// A line of an HTML block, shown as written so that nothing of it is hidden.
@@ -276,14 +276,13 @@ impl MarkdownLayout<'_> {
         if !self.para.is_empty() {
             self.para.push("\n", self.style());
         }
-        self.para.push(html.trim_end_matches('\n'), self.paper.theme.dim);
+        self.para.push(html.trim_end_matches('\n'), self.cx.theme.dim);
     }
 
     fn rule(&mut self) {
         self.begin_block();
         let (prefix, width) = self.prefix();
-        let rule =
-            Line::styled(self.paper.theme.lines.rule().repeat(width), self.paper.theme.border);
+        let rule = Line::styled(self.cx.theme.lines.rule().repeat(width), self.cx.theme.border);
         self.rows.push(with_prefix(&prefix, rule.into()));
         self.join = Join::Blank;
     }
@@ -299,11 +298,11 @@ impl MarkdownLayout<'_> {
             _ => BULLET.to_owned(),
         };
         let rest = vec![Span::raw(" ".repeat(text::width(&marker)))];
-        self.inset(Some(vec![Span::styled(marker, self.paper.theme.markup.marker)]), rest);
+        self.inset(Some(vec![Span::styled(marker, self.cx.theme.markup.marker)]), rest);
     }
 
     fn task(&mut self, done: bool) {
-        let theme = self.paper.theme;
+        let theme = self.cx.theme;
         let (mark, style) = if done { ("[x] ", theme.ok) } else { ("[ ] ", theme.markup.marker) };
         if let Some(Inset { first: first @ Some(_), rest }) = self.insets.last_mut() {
             *first = Some(vec![Span::styled(mark, style)]);
@@ -331,9 +330,9 @@ impl MarkdownLayout<'_> {
     }
 
     fn image(&mut self, dest: &str) {
-        let theme = self.paper.theme;
+        let theme = self.cx.theme;
         self.resolve_soft_break("");
-        self.para.push(self.paper.phrase(screen::IMAGE), theme.dim);
+        self.para.push(self.cx.phrase(screen::IMAGE), theme.dim);
         // The text of an image is never its target: both are shown.
         self.targets.push((text::single_line(dest), usize::MAX));
         self.push_style(theme.markup.link);
@@ -352,7 +351,7 @@ impl MarkdownLayout<'_> {
         if target.is_empty() || says {
             return;
         }
-        let dim = self.paper.theme.dim;
+        let dim = self.cx.theme.dim;
         self.para.push(" (", dim);
         let from = self.para.text().len();
         self.para.push(&target, dim);
@@ -373,7 +372,7 @@ impl MarkdownLayout<'_> {
     fn table(&mut self) {
         if let BlockContent::Table(table) = std::mem::replace(&mut self.content, BlockContent::Text)
         {
-            self.push_block(|paper, width| table.layout(paper, width));
+            self.push_block(|cx, width| table.layout(cx, width));
         }
     }
 
@@ -384,7 +383,7 @@ impl MarkdownLayout<'_> {
             let code = text::sanitize(&code);
             let code = Code { code: &code, before: "", label: Some(&label), nth: self.codes };
             self.codes += 1;
-            self.push_block(|paper, width| super::set_code(&code, &label, paper, width));
+            self.push_block(|cx, width| super::set_code(&code, &label, cx, width));
         }
     }
 
@@ -392,7 +391,7 @@ impl MarkdownLayout<'_> {
     fn push_block(&mut self, set: impl FnOnce(&LayoutContext<'_>, usize) -> Vec<StyledRow>) {
         let (prefix, width) = self.prefix();
         let rest = self.continuation_prefix();
-        for (at, row) in set(self.paper, width).into_iter().enumerate() {
+        for (at, row) in set(self.cx, width).into_iter().enumerate() {
             self.rows.push(with_prefix(if at == 0 { &prefix } else { &rest }, row));
         }
         self.join = Join::Blank;
@@ -429,7 +428,7 @@ impl MarkdownLayout<'_> {
         let bars: usize = bars.sum();
         let (prefix, width) = self.prefix();
         let rest = self.continuation_prefix();
-        let width = width.min(self.paper.prose_width());
+        let width = width.min(self.cx.prose_width());
         for (at, row) in para.rows(width, Break::Words).into_iter().enumerate() {
             let mut row = with_prefix(if at == 0 { &prefix } else { &rest }, row);
             if row.continuation_spaces.is_none() {

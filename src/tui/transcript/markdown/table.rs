@@ -21,10 +21,10 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub fn layout(&self, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
+    pub fn layout(&self, cx: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
         match self.widths(width) {
-            Some(widths) => self.grid(&widths, paper),
-            None => self.stack(paper, width),
+            Some(widths) => self.grid(&widths, cx),
+            None => self.stack(cx, width),
         }
     }
 
@@ -62,14 +62,14 @@ impl Table {
         Some(widths)
     }
 
-    fn grid(&self, widths: &[usize], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let rows: Vec<_> = self.rows.iter().map(|row| self.grid_row(row, widths, paper)).collect();
+    fn grid(&self, widths: &[usize], cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let rows: Vec<_> = self.rows.iter().map(|row| self.grid_row(row, widths, cx)).collect();
         // Rows of several lines need rules to stay distinct.
         let ruled = rows.iter().skip(1).any(|lines| lines.len() > 1);
         let mut out = Vec::new();
         for (at, lines) in rows.into_iter().enumerate() {
             if at == 1 || (ruled && at > 1) {
-                out.push(StyledRow::decoration(rule(widths, paper)));
+                out.push(StyledRow::decoration(rule(widths, cx)));
             }
             out.extend(lines);
         }
@@ -80,7 +80,7 @@ impl Table {
         &self,
         row: &[Paragraph],
         widths: &[usize],
-        paper: &LayoutContext<'_>,
+        cx: &LayoutContext<'_>,
     ) -> Vec<StyledRow> {
         let empty = Paragraph::default();
         let cells: Vec<Vec<StyledRow>> = widths
@@ -94,10 +94,8 @@ impl Table {
                 let mut row = StyledRow::default();
                 for (at, width) in widths.iter().enumerate() {
                     if at > 0 {
-                        let bar = Span::styled(
-                            format!(" {} ", paper.theme.lines.bar()),
-                            paper.theme.border,
-                        );
+                        let bar =
+                            Span::styled(format!(" {} ", cx.theme.lines.bar()), cx.theme.border);
                         row.line.spans.push(bar);
                     }
                     let cell = cells[at].get(line).cloned().unwrap_or_default();
@@ -126,7 +124,7 @@ impl Table {
     }
 
     /// One `name: value` per line, with a rule between rows.
-    fn stack(&self, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
+    fn stack(&self, cx: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
         let mut out = Vec::new();
         let Some((head, rows)) = self.rows.split_first() else { return out };
         if rows.is_empty() {
@@ -135,14 +133,14 @@ impl Table {
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
                 out.push(StyledRow::decoration(Line::styled(
-                    paper.theme.lines.rule().repeat(width.min(8)),
-                    paper.theme.border,
+                    cx.theme.lines.rule().repeat(width.min(8)),
+                    cx.theme.border,
                 )));
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut line = head.get(column).cloned().unwrap_or_default();
                 if !line.is_empty() {
-                    line.push(": ", paper.theme.dim);
+                    line.push(": ", cx.theme.dim);
                 }
                 line.append(cell);
                 out.extend(line.rows(width, Break::Words));
@@ -152,7 +150,7 @@ impl Table {
     }
 }
 
-fn rule(widths: &[usize], paper: &LayoutContext<'_>) -> Line<'static> {
+fn rule(widths: &[usize], cx: &LayoutContext<'_>) -> Line<'static> {
     let columns = widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1);
-    Line::styled(paper.theme.lines.rule().repeat(columns), paper.theme.border)
+    Line::styled(cx.theme.lines.rule().repeat(columns), cx.theme.border)
 }

@@ -341,10 +341,10 @@ proptest! {
                 prop_assert!(!cell.symbol().chars().any(moves));
             }
             for block in &screen.transcript.builder.blocks {
-                let paper = screen.transcript.row_cache.layout_context();
+                let cx = screen.transcript.row_cache.layout_context();
                 for part in 0..block.parts() {
-                    for line in block.layout(part, &paper) {
-                        prop_assert!(line.width() <= paper.width, "{} > {}: {line:?}", line.width(), paper.width);
+                    for line in block.layout(part, &cx) {
+                        prop_assert!(line.width() <= cx.width, "{} > {}: {line:?}", line.width(), cx.width);
                     }
                 }
             }

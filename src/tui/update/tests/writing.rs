@@ -45,7 +45,7 @@ fn a_cancelled_search_changes_nothing() {
         let mut state = searched("cargo");
         update(&mut state, TimedInput::key(10_000, leave));
         assert_eq!(state.composer.display_text(), "a draft");
-        assert!(state.composer.active_search().is_none());
+        assert!(state.composer.history.search.is_none());
         assert_eq!(state.presence.confirm_quit_until, None);
     }
 }

@@ -1,0 +1,354 @@
+//! What a chat shows of the turn that runs: its reply as it grows, its steps, and the question that
+//! waits for an answer.
+
+use std::time::Instant;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::super::platform::{DeliveryId, MessageId, OutgoingFile, UserId};
+use super::super::progress::ProgressPost;
+use super::super::question::{ButtonData, ChatAnswer, ChatQuestion};
+use super::super::reply::LiveReply;
+use super::super::timeline::{NextCall, PostBody, PostKey};
+use super::effect::ChatEffect;
+use super::posts::ChatPosts;
+use super::question_view::{AnswerResult, QuestionView};
+use super::speaker::Speaker;
+use avocet_core::i18n::{chat as w, common, linear, session as s};
+use avocet_core::protocol::{
+    Ask, AskId, Decision, Image, ModelMessage, Observation, Outcome, Question, Step, TurnOrigin,
+    TurnOutcome,
+};
+use avocet_safety::sanitize::{TextSource, clean};
+
+/// Lines of output of a step that the user asked for.
+const MAX_OUTPUT_LINES: usize = 60;
+
+#[derive(Debug)]
+pub enum ChatState {
+    Idle,
+    Working,
+    Asking(Box<QuestionView>),
+}
+
+#[derive(Debug)]
+pub struct ReplyView {
+    pub posts: ChatPosts,
+    pub state: ChatState,
+    /// Who the running turn answers.
+    asker: Option<UserId>,
+    /// Steps that the user asked for show their output.
+    origin: TurnOrigin,
+    pub reply: Option<LiveReply>,
+    progress: ProgressPost,
+    shows_steps: bool,
+    /// The name of the file whose turn runs.
+    requested_file: Option<String>,
+    /// An admin has spoken here: what only admins decide is offered.
+    has_admin: bool,
+}
+
+impl ReplyView {
+    pub fn new(posts: ChatPosts, shows_steps: bool) -> ReplyView {
+        ReplyView {
+            posts,
+            state: ChatState::Idle,
+            asker: None,
+            origin: TurnOrigin::Typed,
+            reply: None,
+            progress: ProgressPost::default(),
+            shows_steps,
+            requested_file: None,
+            has_admin: false,
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state, ChatState::Idle)
+    }
+
+    /// Whether the user should see that an answer is being written.
+    pub fn is_typing(&self) -> bool {
+        matches!(self.state, ChatState::Working)
+    }
+
+    pub fn question(&self) -> Option<&QuestionView> {
+        match &self.state {
+            ChatState::Asking(open) => Some(open),
+            ChatState::Idle | ChatState::Working => None,
+        }
+    }
+
+    /// The message of the open question, once it is sent.
+    pub fn question_message(&self) -> Option<&MessageId> {
+        self.question()?.message(&self.posts)
+    }
+
+    /// A user wrote here.
+    pub fn hear(&mut self, speaker: &Speaker) {
+        self.has_admin |= speaker.is_admin;
+        self.posts.said_read_only = false;
+    }
+
+    /// The next call; none may be under way. The reply that grows is brought up to date only when its
+    /// messages may be changed.
+    pub fn next_call(&mut self, now: Instant) -> NextCall {
+        let timeline = &mut self.posts.timeline;
+        let Some(reply) = self.reply.as_mut().filter(|reply| reply.is_behind()) else {
+            return timeline.next_call(now);
+        };
+        match timeline.edits_from(now) {
+            None => {
+                timeline.answering.clone_from(&self.posts.running);
+                reply.show(timeline);
+                timeline.answering = None;
+            }
+            Some(from) => {
+                let other = timeline.next_call(now);
+                return if other == NextCall::Idle { NextCall::Wait(from) } else { other };
+            }
+        }
+        timeline.next_call(now)
+    }
+
+    // The turn
+
+    pub fn begin(&mut self, origin: TurnOrigin, asker: Option<UserId>, file: Option<String>) {
+        self.state = ChatState::Working;
+        self.origin = origin;
+        self.reply = None;
+        self.progress = ProgressPost::default();
+        self.requested_file = file;
+        self.asker = asker;
+    }
+
+    pub fn on_delta(&mut self, text: &str) {
+        let mut reply = self.reply.take().unwrap_or_default();
+        reply.push(&clean(text, TextSource::Text), &mut self.posts.timeline);
+        self.reply = Some(reply);
+    }
+
+    pub fn on_reply(&mut self, message: &ModelMessage) {
+        let lang = self.posts.lang();
+        let mut text = clean(&message.message, TextSource::Text);
+        if message.cut.is_some() {
+            text += &format!("\n\n{}", linear::CUT.text(lang));
+        }
+        for (at, suggestion) in message.suggestions.iter().enumerate() {
+            let line = linear::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
+            text += &format!("\n\n{}", clean(&line.text(lang), TextSource::Text));
+        }
+        let reply = self.reply.take().unwrap_or_default();
+        reply.finish(&text, lang, &mut self.posts.timeline);
+        self.progress.close(&mut self.posts.timeline);
+    }
+
+    pub fn on_step_started(&mut self, step: &Step) {
+        if self.shows_steps {
+            self.progress.start(step, self.posts.lang(), &mut self.posts.timeline);
+        }
+    }
+
+    pub fn on_observation(&mut self, observation: &Observation) {
+        let lang = self.posts.lang();
+        match observation.outcome {
+            Outcome::Refused => self.progress.refuse(observation, lang, &mut self.posts.timeline),
+            _ if self.shows_steps => {
+                self.progress.end(observation, lang, &mut self.posts.timeline);
+            }
+            _ => {}
+        }
+        // The user asked for these steps: their output is the answer.
+        if matches!(self.origin, TurnOrigin::Shell | TurnOrigin::Command) {
+            let text = [observation.stdout.trim_end(), observation.stderr.trim_end()].join("\n");
+            let text = clean(text.trim(), TextSource::Command);
+            if text.lines().count() > MAX_OUTPUT_LINES {
+                self.posts.file("output.txt", text);
+            } else if !text.is_empty() {
+                self.posts.markdown(&format!("```\n{}\n```", text.replace("```", "'''")));
+            }
+        }
+    }
+
+    /// A prompt that was only expanded: a file that the user asked for.
+    pub fn on_rendered(&mut self, text: String, images: Vec<Image>) {
+        let Some(name) = self.requested_file.take() else {
+            self.posts.markdown(&clean(&text, TextSource::Text));
+            return;
+        };
+        let image = images.into_iter().next();
+        match image.and_then(|image| Some((STANDARD.decode(&image.data).ok()?, image.mime))) {
+            Some((bytes, media_type)) => {
+                let bytes = bytes.into();
+                let file = OutgoingFile { name, media_type, bytes, caption: String::new() };
+                self.posts.timeline.post(PostBody::File(file));
+            }
+            None => drop(self.posts.file(&name, text)),
+        }
+    }
+
+    pub fn end(&mut self, ending: &TurnOutcome) {
+        if let Some(reply) = self.reply.take() {
+            reply.settle(&mut self.posts.timeline);
+        }
+        if let Some(open) = self.question() {
+            self.close_question(open.question.id());
+        }
+        self.progress.close(&mut self.posts.timeline);
+        self.state = ChatState::Idle;
+        self.requested_file = None;
+        match ending {
+            TurnOutcome::Done | TurnOutcome::Error => {}
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => self.posts.say(common::STOPPED),
+            TurnOutcome::Interrupted => self.posts.say(s::INTERRUPTED),
+            TurnOutcome::Limit { why }
+            | TurnOutcome::Failed { why }
+            | TurnOutcome::Unsent { why } => self.posts.say(why.clone()),
+        }
+        if let Some(delivery) = self.posts.running.take() {
+            self.posts.finish(delivery);
+        }
+    }
+
+    /// The last reply of a turn that a restart interrupted is sent again whole.
+    pub fn answer_again(&mut self, delivery: DeliveryId, reply: &str, is_done: bool) {
+        let text = clean(reply, TextSource::Text);
+        if !text.trim().is_empty() {
+            self.posts.say(w::AFTER_RESTART);
+            let lang = self.posts.lang();
+            LiveReply::default().finish(&text, lang, &mut self.posts.timeline);
+        }
+        if !is_done {
+            self.posts.say(w::INTERRUPTED);
+        }
+        self.posts.finish(delivery);
+    }
+
+    // The question
+
+    /// Shows a question, or answers it at once.
+    pub fn ask(&mut self, ask: Ask) -> Option<ChatEffect> {
+        if matches!(ask.question, Question::Trust { .. }) {
+            // Trust is given at the terminal.
+            return Some(ChatEffect::decide(ask.id, Decision::Dismiss));
+        }
+        if let Question::Choice { text, choices, fallback: Some(index), .. } = &ask.question {
+            // The ones in the chat may be away for hours, and the turn would wait for them.
+            let choice = choices.get(*index).map_or("", String::as_str);
+            self.posts.say(w::FALLBACK.with("text", text.as_str()).with("choice", choice));
+            return Some(ChatEffect::decide(ask.id, Decision::Choose { index: *index }));
+        }
+        self.progress.close(&mut self.posts.timeline);
+        let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
+        let open = QuestionView::open(question, self.has_admin, &mut self.posts);
+        self.state = ChatState::Asking(Box::new(open));
+        None
+    }
+
+    pub fn close_question(&mut self, ask: AskId) {
+        if let ChatState::Asking(open) = &self.state
+            && open.question.id() == ask
+        {
+            open.close(&mut self.posts);
+            self.state = ChatState::Working;
+        }
+    }
+
+    /// A message of a group that was not meant for the bot: it counts if it answers the open
+    /// question, as the question asks for.
+    pub fn on_overheard(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        text: &str,
+    ) -> Vec<ChatEffect> {
+        let may_count = self.question().is_some_and(|open| open.may_be_answered_by(speaker, text));
+        let answered = may_count.then(|| self.typed_answer(speaker, &delivery, text)).flatten();
+        answered.unwrap_or_else(|| vec![ChatEffect::Done(delivery)])
+    }
+
+    /// The message as an answer to the open question, if it is one.
+    pub fn typed_answer(
+        &mut self,
+        speaker: &Speaker,
+        delivery: &DeliveryId,
+        text: &str,
+    ) -> Option<Vec<ChatEffect>> {
+        let answer = self.question()?.typed(speaker, text, &self.posts)?;
+        let scope = self.posts.begin_answer(Some(delivery.clone()));
+        let decided = self.apply_answer(answer, speaker);
+        self.posts.end_answer(scope);
+        Some([ChatEffect::Done(delivery.clone())].into_iter().chain(decided).collect())
+    }
+
+    /// `/approve` and `/deny`.
+    pub fn decide(
+        &mut self,
+        speaker: &Speaker,
+        answer: impl FnOnce(&ChatQuestion) -> ChatAnswer,
+    ) -> Option<ChatEffect> {
+        let result = match &mut self.state {
+            ChatState::Asking(open) => open.command(speaker, answer, &self.posts),
+            ChatState::Idle | ChatState::Working => Err(w::NO_QUESTION.into()),
+        };
+        self.say_refusal(result)
+    }
+
+    fn apply_answer(&mut self, answer: ChatAnswer, speaker: &Speaker) -> Option<ChatEffect> {
+        let ChatState::Asking(open) = &mut self.state else { return None };
+        let result = open.apply(answer, speaker);
+        self.say_refusal(result)
+    }
+
+    fn say_refusal(&mut self, result: AnswerResult) -> Option<ChatEffect> {
+        result.unwrap_or_else(|why| {
+            self.posts.say(why);
+            None
+        })
+    }
+
+    /// A button was pressed. Whatever it is, the service gets an answer.
+    pub fn on_press(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        data: &str,
+        press: String,
+    ) -> Vec<ChatEffect> {
+        let answer = match (self.question(), ButtonData::parse(data)) {
+            (Some(open), Some(data)) => open.press(speaker, data),
+            _ => Err(w::TOO_LATE.into()),
+        };
+        let (text, decided) = match answer {
+            Ok(answer) => (None, self.apply_answer(answer, speaker)),
+            Err(why) => (Some(why.text(self.posts.lang())), None),
+        };
+        [ChatEffect::Done(delivery), ChatEffect::Acknowledge { press, text }]
+            .into_iter()
+            .chain(decided)
+            .collect()
+    }
+
+    /// The service refused a post for good. True if the open question needed it.
+    pub fn on_dropped(&mut self, key: PostKey) -> bool {
+        match &mut self.state {
+            ChatState::Asking(open) => open.on_dropped(key, self.has_admin, &mut self.posts),
+            ChatState::Idle | ChatState::Working => false,
+        }
+    }
+
+    /// The service refused a post for good, which nothing replaces.
+    pub fn on_given_up(&mut self, post: PostKey, why: &str) -> Vec<ChatEffect> {
+        let is_told = self.posts.say_unsent(post, why);
+        let open = self.question().filter(|_| is_told);
+        open.and_then(|open| open.on_given_up(post)).into_iter().collect()
+    }
+}
+
+/// A number that cannot be guessed: the hasher's keys come from the system's source of randomness.
+fn nonce() -> String {
+    use std::hash::{BuildHasher as _, RandomState};
+    let random = || RandomState::new().hash_one(fastrand::u64(..));
+    format!("{:016x}{:016x}", random(), random()).split_at(24).0.to_owned()
+}
