@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Fallback;
+use super::hook_runner::HookRunner;
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
@@ -62,6 +63,7 @@ pub struct TurnContext {
     pub tools: Toolbox,
     pub extensions: Arc<ExtensionSet>,
     pub redactor: Arc<Redactor>,
+    pub hooks: HookRunner,
     /// Whether shell commands that are not of high risk were approved in advance.
     pub approves_template_commands: bool,
     /// The script folders, and the store for the data that scripts save.

@@ -9,14 +9,17 @@ use crate::context::turn_compaction::TurnIndex;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::budget::SpendLimits;
 use avocet_core::protocol::{
-    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question,
+    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question, Step,
     StepAction, SubmitId,
 };
+use avocet_hooks::HookEvent;
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening};
 
 pub mod drive;
 pub mod turn;
+
+use turn::StepAdvice;
 
 /// What a running turn takes over before its next request.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +72,22 @@ pub trait Host: Send {
     /// The user's messages to the running turn since the last call of this function. Never waits.
     fn take_steering(&mut self) -> Vec<Steering> {
         Vec::new()
+    }
+
+    /// A message to the running turn as hooks let it pass; `None`: they do not.
+    fn admit(&mut self, steering: Steering) -> impl Future<Output = Option<Steering>> + Send {
+        async { Some(steering) }
+    }
+
+    /// What the hooks of an event say of a step.
+    fn consult(&mut self, event: HookEvent, step: Step) -> impl Future<Output = StepAdvice> + Send {
+        let _unused = (event, step);
+        async { StepAdvice::default() }
+    }
+
+    /// What a hook wants the model to do before the turn ends.
+    fn reason_to_go_on(&mut self) -> impl Future<Output = Option<String>> + Send {
+        async { None }
     }
 
     /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the

@@ -80,6 +80,7 @@ impl Bench {
             next_step: 1,
             is_small_model: true,
             dialect,
+            hooks: std::sync::Arc::default(),
         };
         Bench {
             turn: Turn::new(start),
