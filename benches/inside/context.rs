@@ -56,7 +56,13 @@ fn building_a_request(bencher: Bencher<'_, '_>, events: usize) {
     let history = history(events);
     let now = [Message::user("And now?")];
     let system = "x".repeat(3_000);
-    let parts = RequestParts { system: &system, notes: "", history: &history, turn: &now };
+    let parts = RequestParts {
+        system: &system,
+        tools: avocet::context::size::ContextSize::default(),
+        notes: "",
+        history: &history,
+        turn: &now,
+    };
     bencher.bench(|| request(parts, Bounds::default()).0.len());
 }
 

@@ -13,8 +13,9 @@ use super::prompt_blocks::PromptInput;
 use super::wire::{AgentAnswer, answer_of};
 use avocet_core::i18n::{Lang, LocalizedText, acp as words, linear, session as session_words};
 use avocet_core::protocol::{
-    ApprovalMode, Ask, Decision, Event, Extensions, Mention, Notice, NoticeLevel, Op, Report,
-    SessionInfo, Surface, Topic, Truncation, TurnOutcome,
+    ApprovalMode, Ask, Decision, Event, ExtensionOp, Extensions, Mention, Notice, NoticeLevel, Op,
+    QuestionOp, Report, RuleOp, SessionInfo, SessionOp, SettingOp, Surface, Topic, Truncation,
+    TurnOp, TurnOutcome,
 };
 use avocet_present::commands::{self, CommandContext, CommandOutcome, UiAction};
 
@@ -137,7 +138,7 @@ impl EditorConversation {
             return self.dispatch(&line, &mentions);
         }
         self.set_phase(PromptPhase::Reading(line, mentions));
-        vec![AcpEffect::Send(Op::RefreshExtensions)]
+        vec![AcpEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions))]
     }
 
     fn dispatch(&mut self, line: &str, named: &[Mention]) -> Vec<AcpEffect> {
@@ -155,7 +156,7 @@ impl EditorConversation {
         let mut effects = Vec::new();
         self.apply_outcome(outcome, &mut ops, &mut effects);
         for op in &mut ops {
-            if let Op::Invoke { mentions, .. } = op {
+            if let Op::Turn(TurnOp::Invoke { mentions, .. }) = op {
                 mentions.extend_from_slice(named);
             }
         }
@@ -187,9 +188,11 @@ impl EditorConversation {
                 UiAction::Lang(lang) => {
                     self.lang = lang;
                     self.fold.set_lang(lang);
-                    ops.push(Op::SetLang { lang });
+                    ops.push(Op::Setting(SettingOp::SetLang { lang }));
                 }
-                UiAction::Models => ops.push(Op::Report { report: Report::Models }),
+                UiAction::Models => {
+                    ops.push(Op::Session(SessionOp::Report { report: Report::Models }))
+                }
                 UiAction::Efforts => {
                     self.apply_outcome(commands::efforts_page(&self.info), ops, effects);
                 }
@@ -208,7 +211,12 @@ impl EditorConversation {
         let is_message = |op: &Op| {
             matches!(
                 op,
-                Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. } | Op::Shell { .. }
+                Op::Turn(
+                    TurnOp::Submit { .. }
+                        | TurnOp::SubmitPrompt { .. }
+                        | TurnOp::Invoke { .. }
+                        | TurnOp::Shell { .. }
+                )
             )
         };
         if ops.is_empty() {
@@ -218,11 +226,11 @@ impl EditorConversation {
             self.set_phase(PromptPhase::Starting);
         } else if ops.iter().any(Op::begins_turn_without_message) {
             self.set_phase(PromptPhase::StartingCommand);
-        } else if ops.iter().any(|op| matches!(op, Op::Report { .. })) {
+        } else if ops.iter().any(|op| matches!(op, Op::Session(SessionOp::Report { .. }))) {
             self.set_phase(PromptPhase::Report);
         } else {
             self.set_phase(PromptPhase::Done);
-            ops.push(Op::RefreshExtensions);
+            ops.push(Op::Extension(ExtensionOp::RefreshExtensions));
         }
         ops.into_iter().map(AcpEffect::Send).collect()
     }
@@ -260,7 +268,7 @@ impl EditorConversation {
         if self.prompt.is_none() && !self.has_turn {
             return Vec::new();
         }
-        let mut effects = vec![AcpEffect::Send(Op::Stop)];
+        let mut effects = vec![AcpEffect::Send(Op::Turn(TurnOp::Stop))];
         if !self.awaits_turn() {
             effects.extend(self.answer(answer_of(&PromptResponse::new(StopReason::Cancelled))));
         }
@@ -273,7 +281,7 @@ impl EditorConversation {
             return vec![AcpEffect::Answer(id, Err(error))];
         }
         self.mode_change = Some((id, mode));
-        vec![AcpEffect::Send(Op::SetApprovalMode { mode })]
+        vec![AcpEffect::Send(Op::Rules(RuleOp::SetApprovalMode { mode }))]
     }
 
     /// The answer of the client to a permission.
@@ -283,7 +291,7 @@ impl EditorConversation {
             return Vec::new();
         };
         let decision = question.decide(answer);
-        vec![AcpEffect::Send(Op::Decide { ask: question.id(), decision })]
+        vec![AcpEffect::Send(Op::Question(QuestionOp::Decide { ask: question.id(), decision }))]
     }
 
     /// The session ended, or the client closes it.
@@ -308,7 +316,7 @@ impl EditorConversation {
             Event::QuestionClosed { .. } => effects.extend(self.on_question_closed()),
             Event::TerminalRequested { ask } => {
                 let decision = Decision::Reject { word: None };
-                effects.push(AcpEffect::Send(Op::Decide { ask, decision }));
+                effects.push(AcpEffect::Send(Op::Question(QuestionOp::Decide { ask, decision })));
             }
             Event::Facts(info) => {
                 self.info = *info;
@@ -385,7 +393,10 @@ impl EditorConversation {
     fn on_question(&mut self, ask: Ask) -> Vec<AcpEffect> {
         let question = EditorQuestion::new(ask);
         if let Some(decision) = question.unanswerable() {
-            return vec![AcpEffect::Send(Op::Decide { ask: question.id(), decision })];
+            return vec![AcpEffect::Send(Op::Question(QuestionOp::Decide {
+                ask: question.id(),
+                decision,
+            }))];
         }
         self.calls += 1;
         let mut effects = Vec::new();
@@ -411,7 +422,7 @@ impl EditorConversation {
             effects.push(shown(SessionUpdate::ToolCallUpdate(ended)));
         }
         if self.is_in(&PromptPhase::Done) {
-            effects.push(AcpEffect::Send(Op::RefreshExtensions));
+            effects.push(AcpEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions)));
         }
         effects
     }

@@ -17,7 +17,7 @@ use super::services::{
 };
 use super::wire::{MessageSender, answer_of};
 use avocet_core::i18n::{LocalizedText, acp as words, session as session_words};
-use avocet_core::protocol::{Event, NoticeLevel, Op, SessionInfo, Topic};
+use avocet_core::protocol::{Event, ExtensionOp, NoticeLevel, Op, SessionInfo, SessionOp, Topic};
 use avocet_session::{self as session, Handle, Rescue};
 
 /// A session that is about to be opened.
@@ -63,7 +63,7 @@ async fn refuse(opening: &OpeningSession, why: &LocalizedText) {
 
 /// Closes a session and waits until it is saved.
 async fn end(mut handle: Handle) -> Option<Rescue> {
-    let _ = handle.ops.send(Op::Shutdown.into()).await;
+    let _ = handle.ops.send(Op::Session(SessionOp::Shutdown).into()).await;
     while handle.events.recv().await.is_some() {}
     handle.task.await.ok().flatten()
 }
@@ -153,7 +153,7 @@ async fn talk(
         (Some(_), false) => answer_of(&ResumeSessionResponse::new().modes(modes)),
     };
     out.answer(&answer_to, &answer).await;
-    let _ = handle.ops.send(Op::RefreshExtensions.into()).await;
+    let _ = handle.ops.send(Op::Extension(ExtensionOp::RefreshExtensions).into()).await;
     let session = EditorSession { id, handle, conversation, services, out };
     (name, session.run(messages).await)
 }

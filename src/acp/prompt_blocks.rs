@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use avocet_core::i18n::{LocalizedText, acp as words};
 use avocet_core::prompt::input::{self, Intent};
 use avocet_core::protocol::{
-    AttachmentInfo, AttachmentSize, LineRange, Mention, Op, PastedImage, PromptPart,
+    AttachmentInfo, AttachmentSize, LineRange, Mention, Op, PastedImage, PromptPart, TurnOp,
 };
 use avocet_tools::attachments::{self, Attachment};
 use avocet_tools::image;
@@ -44,7 +44,7 @@ pub fn read(blocks: Vec<ContentBlock>) -> Result<PromptInput, LocalizedText> {
                 command = Some((format!("/{name} {args}").trim_end().to_owned(), mentions));
             }
             Intent::Shell { line, keep } if blocks.peek().is_none() => {
-                return Ok(PromptInput::Send(Op::Shell { line, keep }));
+                return Ok(PromptInput::Send(Op::Turn(TurnOp::Shell { line, keep })));
             }
             Intent::Message { parts: typed } => {
                 parts = typed;
@@ -165,10 +165,13 @@ mod tests {
     #[test]
     fn a_text_is_a_message_a_command_or_a_shell_line() {
         let text = |text: &str| input(json!([{ "type": "text", "text": text }])).unwrap();
-        assert_eq!(text("hello"), PromptInput::Send(Op::Submit { text: "hello".into() }));
+        assert_eq!(
+            text("hello"),
+            PromptInput::Send(Op::Turn(TurnOp::Submit { text: "hello".into() }))
+        );
         let command = PromptInput::Command { line: "/review HEAD".into(), mentions: vec![] };
         assert_eq!(text("/review HEAD"), command);
-        let shell = Op::Shell { line: "ls".into(), keep: true };
+        let shell = Op::Turn(TurnOp::Shell { line: "ls".into(), keep: true });
         assert_eq!(text("!ls"), PromptInput::Send(shell));
         assert!(
             input(json!([])).is_err() && input(json!([{ "type": "text", "text": " " }])).is_err()
@@ -182,7 +185,9 @@ mod tests {
             { "type": "resource_link", "uri": "file:///w/a%20b.rs#L3:5", "name": "a b.rs" },
             { "type": "resource", "resource": { "uri": "file:///w/c.rs", "text": "fn c() {}" } },
         ]);
-        let Ok(PromptInput::Send(Op::SubmitPrompt { prompt })) = input(blocks) else { panic!() };
+        let Ok(PromptInput::Send(Op::Turn(TurnOp::SubmitPrompt { prompt }))) = input(blocks) else {
+            panic!()
+        };
         let lines = Some(LineRange { first: 3, last: Some(5) });
         let mention = Mention { path: "/w/a b.rs".into(), lines };
         let named = PromptPart::Mention { text: "@\"/w/a b.rs\":3-5".into(), mention };

@@ -15,7 +15,7 @@ use crate::cli::login::{LoginTarget, target};
 use avocet_config::key_store::KeyStore;
 use avocet_config::{Environment, Secret};
 use avocet_core::i18n::{Lang, Localize, LocalizedText, keys as words};
-use avocet_core::protocol::{HOSTED, ModelOverride, Op};
+use avocet_core::protocol::{HOSTED, ModelOp, ModelOverride, Op};
 use avocet_model::{
     Endpoint, LOCAL, ModelError, display_address, find_servers, is_private, server_host,
 };
@@ -189,7 +189,12 @@ impl ProviderSetup for ScreenSetup {
             let said =
                 login::remember(&target, &given, &model, profile, (&this.settings, &this.store))?;
             let key_env = variable.map(str::to_owned);
-            let op = Op::Connect { server: target.name, base_url: target.base_url, key_env, model };
+            let op = Op::Model(ModelOp::Connect {
+                server: target.name,
+                base_url: target.base_url,
+                key_env,
+                model,
+            });
             Ok(SavedProvider { said, op })
         };
         // A keyring may take a while.

@@ -19,7 +19,7 @@ use avocet_core::i18n::{
     Localize, LocalizedText, cli as words, library as w, model as model_words,
 };
 use avocet_core::prompt::input::{self as line, Intent};
-use avocet_core::protocol::{Notice, Op, Prompt, PromptPart};
+use avocet_core::protocol::{Notice, Op, Prompt, PromptPart, TurnOp};
 use avocet_core::signals;
 use avocet_present::commands;
 use avocet_session::persistence::ResumeTarget;
@@ -62,7 +62,7 @@ impl HeadlessOptions {
         let schema = schema
             .map_err(|error| startup.fail(&Notice::error(error.localized()), Exit::WrongUse))?;
         let surface = match op {
-            Op::Render { .. } => step_runner::SessionPurpose::Render,
+            Op::Turn(TurnOp::Render { .. }) => step_runner::SessionPurpose::Render,
             _ => step_runner::SessionPurpose::Print,
         };
         let built = session_builder::build(startup, self.bot.as_deref(), surface);
@@ -132,8 +132,8 @@ impl HeadlessOptions {
             HeadlessInput::Command { name, args, then, piped } => {
                 let prompt = extension_prompt(startup, name, args, *piped)?;
                 Ok(match then {
-                    AfterFill::Run => Op::SubmitPrompt { prompt },
-                    AfterFill::Render => Op::Render { prompt },
+                    AfterFill::Run => Op::Turn(TurnOp::SubmitPrompt { prompt }),
+                    AfterFill::Render => Op::Turn(TurnOp::Render { prompt }),
                 })
             }
         }
@@ -142,7 +142,7 @@ impl HeadlessOptions {
 
 /// Without a model the offline guide would answer, and its text would be taken for an answer.
 fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
-    if matches!(op, Op::Render { .. } | Op::Shell { .. }) {
+    if matches!(op, Op::Turn(TurnOp::Render { .. } | TurnOp::Shell { .. })) {
         return Ok(op);
     }
     if startup.loaded.settings.connection.is_some() {
@@ -168,7 +168,7 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         }
         let command = commands::find(&name);
         if command.is_some_and(|command| command.name == "compress") {
-            return Ok(Op::Compress { focus: (!args.is_empty()).then_some(args) });
+            return Ok(Op::Turn(TurnOp::Compress { focus: (!args.is_empty()).then_some(args) }));
         }
         if command.is_some() {
             let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
@@ -176,10 +176,10 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         }
         let mut prompt = extension_prompt(startup, &name, &args, piped)?;
         prompt.attach(mentions);
-        return Ok(Op::SubmitPrompt { prompt });
+        return Ok(Op::Turn(TurnOp::SubmitPrompt { prompt }));
     }
     let mut parts = match prompt.map(line::parse) {
-        Some(Intent::Shell { line, keep }) => return Ok(Op::Shell { line, keep }),
+        Some(Intent::Shell { line, keep }) => return Ok(Op::Turn(TurnOp::Shell { line, keep })),
         Some(Intent::Message { parts }) => parts,
         Some(Intent::Command { .. } | Intent::Empty) | None => Vec::new(),
     };

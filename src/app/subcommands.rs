@@ -321,7 +321,8 @@ fn ineffective_rules(
 /// The instructions for agents in a trusted folder.
 fn instruction_files(folder: &Path, trusted: bool) -> Vec<InstructionFile> {
     let folder = folder.to_owned();
-    let sources = project_instructions::InstructionSources { folder, trusted, user: Vec::new() };
+    let sources =
+        project_instructions::InstructionSources { folder, trusted, ..Default::default() };
     project_instructions::read(&sources).notes.files
 }
 

@@ -51,11 +51,14 @@ fn printed(event: &Event) -> String {
         HeadlessEffect::Tell(StderrLine::Line(say)) => Some(say.text(Lang::En)),
         _ => None,
     };
-    HeadlessTurn::new(&options, &avocet_core::protocol::Op::Stop)
-        .on_event(event)
-        .into_iter()
-        .filter_map(line)
-        .collect()
+    HeadlessTurn::new(
+        &options,
+        &avocet_core::protocol::Op::Turn(avocet_core::protocol::TurnOp::Stop),
+    )
+    .on_event(event)
+    .into_iter()
+    .filter_map(line)
+    .collect()
 }
 
 #[test]

@@ -376,6 +376,25 @@ pub struct Terminals {
     pub stdout: bool,
 }
 
+/// Text after `-p` that begins with a dash and is more than one word is a prompt, and no option.
+fn join_dashed_prompt(args: &mut Vec<OsString>) {
+    let is_prompt = |pair: &[OsString]| match pair {
+        [option, text] => {
+            let is_dashed =
+                |text: &str| text.starts_with('-') && text.contains(char::is_whitespace);
+            (option == "-p" || option == "--print") && text.to_str().is_some_and(is_dashed)
+        }
+        _ => false,
+    };
+    if let Some(at) = args.windows(2).position(is_prompt) {
+        let text = args.remove(at + 1);
+        if let Some(option) = args.get_mut(at) {
+            *option = "--print=".into();
+            option.push(text);
+        }
+    }
+}
+
 impl Cli {
     /// Parses the arguments, the program's name first. The error is clap's own page, which `--help`
     /// and `--version` use as well: see `report::usage`.
@@ -389,6 +408,7 @@ impl Cli {
         {
             *word = "--version".into();
         }
+        join_dashed_prompt(&mut args);
         let parsed = Cli::try_parse_from(&args);
         match parsed.as_ref().err().and_then(|error| separate_template_options(&args, error)) {
             Some(separated) => Cli::try_parse_from(separated),

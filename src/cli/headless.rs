@@ -20,7 +20,7 @@ use super::{Clean, Exit};
 use avocet_core::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use avocet_core::protocol::{
     Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, StepAction, Tier,
-    Topic, TurnOrigin, TurnOutcome,
+    Topic, TurnOp, TurnOrigin, TurnOutcome,
 };
 use avocet_safety::redact::Redactor;
 
@@ -106,8 +106,8 @@ impl<'a> HeadlessTurn<'a> {
             blocked: None,
             stop: Stop::No,
             phase: match first {
-                Op::SubmitPrompt { .. } | Op::Render { .. } => TurnPhase::Message,
-                Op::Compress { .. } => TurnPhase::Compaction,
+                Op::Turn(TurnOp::SubmitPrompt { .. } | TurnOp::Render { .. }) => TurnPhase::Message,
+                Op::Turn(TurnOp::Compress { .. }) => TurnPhase::Compaction,
                 _ => TurnPhase::Work,
             },
             approval: None,
@@ -126,7 +126,7 @@ impl<'a> HeadlessTurn<'a> {
             // The question is on an unfinished line.
             let end =
                 self.approval.take().map(|_| HeadlessEffect::Tell(StderrLine::Text(String::new())));
-            end.into_iter().chain([HeadlessEffect::Send(Op::Stop)]).collect()
+            end.into_iter().chain([HeadlessEffect::Send(Op::Turn(TurnOp::Stop))]).collect()
         }
     }
 
@@ -461,7 +461,7 @@ impl<'a> HeadlessTurn<'a> {
                 vec![
                     HeadlessEffect::Tell(StderrLine::Text(message)),
                     HeadlessEffect::Tell(StderrLine::Notice(Notice::warning(told))),
-                    HeadlessEffect::Send(Op::Submit { text }),
+                    HeadlessEffect::Send(Op::Turn(TurnOp::Submit { text })),
                 ]
             }
             // A reader must not take an answer that does not fit the schema for the answer.

@@ -3,7 +3,8 @@
 use super::Exit;
 use avocet_core::i18n::{LocalizedText, Phrase, agent, cli as w, common, prompt};
 use avocet_core::protocol::{
-    AskId, AttachmentInfo, Decision, JobInfo, Notice, Observation, Op, TemplateCommand, Tier,
+    AskId, AttachmentInfo, Decision, JobInfo, Notice, Observation, Op, QuestionOp, TemplateCommand,
+    Tier,
 };
 use avocet_present::question_lines::risk_phrase;
 
@@ -53,7 +54,7 @@ pub(super) fn job_lines(jobs: &[JobInfo]) -> Vec<HeadlessEffect> {
 }
 
 pub(super) fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {
-    HeadlessEffect::Send(Op::Decide { ask, decision })
+    HeadlessEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }))
 }
 
 pub(super) fn attachment_line(item: &AttachmentInfo) -> HeadlessEffect {

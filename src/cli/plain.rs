@@ -9,8 +9,9 @@ use super::{Clean, Exit};
 use avocet_core::i18n::{Lang, LocalizedText, common, context, keys, linear as w, session};
 use avocet_core::prompt::input::{self, Intent};
 use avocet_core::protocol::{
-    Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Op, Page,
-    Report, Risk, SessionInfo, StepAction, TurnOutcome,
+    Ask, AskId, Change, Decision, Event, ExtensionOp, Extensions, Mention, ModelMessage, Notice,
+    Op, Page, QuestionOp, Report, Risk, SavedOp, SessionInfo, SessionOp, StepAction, TurnOp,
+    TurnOutcome,
 };
 use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use avocet_present::outcome::step_started;
@@ -122,7 +123,7 @@ impl PlainSession {
             _ if self.leaving.is_some() => vec![PlainEffect::End(Exit::Done)],
             PlainState::Idle => self.leave(),
             PlainState::Starting | PlainState::Working | PlainState::Asking(_) => {
-                vec![self.say(w::STOPPING), PlainEffect::Send(Op::Stop)]
+                vec![self.say(w::STOPPING), PlainEffect::Send(Op::Turn(TurnOp::Stop))]
             }
         }
     }
@@ -135,7 +136,9 @@ impl PlainSession {
             PlainState::Idle => self.leave(),
             PlainState::Starting | PlainState::Working => Vec::new(),
             // There is no user left to answer.
-            PlainState::Asking(_) => vec![self.say(w::INPUT_ENDED), PlainEffect::Send(Op::Stop)],
+            PlainState::Asking(_) => {
+                vec![self.say(w::INPUT_ENDED), PlainEffect::Send(Op::Turn(TurnOp::Stop))]
+            }
         }
     }
 
@@ -158,12 +161,18 @@ impl PlainSession {
         if let PlainState::Asking(asked) = &mut self.state {
             return match asked.answer(text) {
                 question::ParsedLine::Decided(decision) => {
-                    vec![PlainEffect::Send(Op::Decide { ask: asked.id(), decision })]
+                    vec![PlainEffect::Send(Op::Question(QuestionOp::Decide {
+                        ask: asked.id(),
+                        decision,
+                    }))]
                 }
                 question::ParsedLine::AskAgain(say) => vec![self.say(say), PlainEffect::Prompt],
                 question::ParsedLine::Lines(says) => self.lines_and_prompt(says),
                 question::ParsedLine::PreviewRisk(work) => {
-                    vec![PlainEffect::Send(Op::PreviewRisk { ask: asked.id(), work })]
+                    vec![PlainEffect::Send(Op::Question(QuestionOp::PreviewRisk {
+                        ask: asked.id(),
+                        work,
+                    }))]
                 }
                 question::ParsedLine::Command => self.enter_line(text),
             };
@@ -209,7 +218,9 @@ impl PlainSession {
             Intent::Message { parts } => {
                 vec![PlainEffect::Send(input::submit_op(parts, str::to_owned))]
             }
-            Intent::Shell { line, keep } => vec![PlainEffect::Send(Op::Shell { line, keep })],
+            Intent::Shell { line, keep } => {
+                vec![PlainEffect::Send(Op::Turn(TurnOp::Shell { line, keep }))]
+            }
             Intent::Command { name, args, mentions } => {
                 self.command(&format!("/{name} {args}"), mentions)
             }
@@ -234,7 +245,7 @@ impl PlainSession {
         }
         if commands::find(name).is_none() && name.len() > 1 {
             self.waiting_command = Some((line.to_owned(), mentions));
-            return vec![PlainEffect::Send(Op::RefreshExtensions)];
+            return vec![PlainEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions))];
         }
         self.dispatch(line, mentions)
     }
@@ -264,7 +275,7 @@ impl PlainSession {
         };
         let mut effects = self.apply_outcome(outcome);
         for effect in &mut effects {
-            if let PlainEffect::Send(Op::Invoke { mentions, .. }) = effect {
+            if let PlainEffect::Send(Op::Turn(TurnOp::Invoke { mentions, .. })) = effect {
                 mentions.clone_from(&named);
             }
         }
@@ -300,7 +311,7 @@ impl PlainSession {
             }
             UiAction::Models => {
                 self.asked_models = true;
-                vec![PlainEffect::Send(Op::Report { report: Report::Models })]
+                vec![PlainEffect::Send(Op::Session(SessionOp::Report { report: Report::Models }))]
             }
             UiAction::Connect(name) => {
                 let name = name.unwrap_or_else(|| "PROVIDER".to_owned());
@@ -311,7 +322,7 @@ impl PlainSession {
                 self.apply_outcome(page)
             }
             UiAction::Sessions => {
-                vec![PlainEffect::Send(Op::SearchSessions { words: String::new() })]
+                vec![PlainEffect::Send(Op::Saved(SavedOp::SearchSessions { words: String::new() }))]
             }
             UiAction::Rewind => vec![match self.turns.page(self.facts.counted_turns()) {
                 Some(page) => PlainEffect::Page(page),
@@ -402,7 +413,7 @@ impl PlainSession {
             // The thread that reads lines cannot release the terminal.
             Event::TerminalRequested { ask } => {
                 let decision = Decision::Reject { word: None };
-                vec![PlainEffect::Send(Op::Decide { ask, decision })]
+                vec![PlainEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }))]
             }
             Event::TerminalReturned { .. }
             | Event::Settings { .. }

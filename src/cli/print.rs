@@ -15,7 +15,7 @@ use super::Exit;
 use super::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine};
 use super::messages;
 use avocet_core::i18n::{LocalizedText, cli as w};
-use avocet_core::protocol::{Event, Notice, Op, Submission};
+use avocet_core::protocol::{Event, Notice, Op, SessionOp, Submission};
 use avocet_core::terminal_modes::discard_typed;
 
 /// The channels of the session, and the signals.
@@ -92,7 +92,7 @@ pub async fn run(
         };
     };
     // A closed session does not need to be shut down.
-    let _ = channels.ops.try_send(Op::Shutdown.into());
+    let _ = channels.ops.try_send(Op::Session(SessionOp::Shutdown).into());
     match signal {
         Some(number) if exit == Exit::INTERRUPTED => Exit::by_signal(number),
         _ => exit,

@@ -1,10 +1,12 @@
 //! Finds and reads the instructions to agents: the user's own, and those of a trusted project, from
 //! the repository's root down to the working folder, at most one file per folder and one of the
-//! user's own beside it. A file may take others in with `@path`.
+//! user's own beside it. Those of folders below it, and of added folders, count from the moment
+//! work goes there. A file may take others in with `@path`.
 //!
 //! A link is followed as long as it stays in the project. Characters that hide or reorder text are
 //! made visible, so that a model reads what the user sees.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -40,7 +42,11 @@ pub struct InstructionSources {
     pub trusted: bool,
     /// The user's own files.
     pub user: Vec<PathBuf>,
+    pub worked_in: WorkedInFolders,
 }
+
+/// Folders in which work went on, each with the one that no link of it may leave.
+pub type WorkedInFolders = BTreeMap<PathBuf, PathBuf>;
 
 /// The most that is read of one file.
 const READ: u64 = 1024 * 1024;
@@ -56,6 +62,7 @@ pub struct ProjectInstructions {
     began: Option<Instant>,
     /// The files that those take in.
     imports: Vec<Stamp>,
+    pub worked_in: WorkedInFolders,
 }
 
 /// The state of a file: path, device, inode, size, modification time.
@@ -65,13 +72,21 @@ type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 pub fn read(sources: &InstructionSources) -> ProjectInstructions {
     let project = repository_root(&sources.folder);
     let began = Some(Instant::now());
-    let mut found =
-        ProjectInstructions { stamps: stamps(sources), began, ..ProjectInstructions::default() };
+    let mut found = ProjectInstructions {
+        stamps: stamps(sources),
+        began,
+        worked_in: sources.worked_in.clone(),
+        ..ProjectInstructions::default()
+    };
     let mut reader = InstructionReader::default();
     for (path, ..) in &found.stamps {
         // The user's own files may import files next to them.
-        let root =
-            if sources.user.contains(path) { path.parent().unwrap_or(path) } else { project };
+        let parent = path.parent().unwrap_or(path);
+        let root = match sources.worked_in.get(parent) {
+            _ if sources.user.contains(path) => parent,
+            Some(added) if !parent.starts_with(project) => added,
+            _ => project,
+        };
         reader.add(path, root);
     }
     let InstructionReader { files, notices, seen, .. } = reader;
@@ -89,6 +104,28 @@ pub fn read(sources: &InstructionSources) -> ProjectInstructions {
 }
 
 impl ProjectInstructions {
+    /// The folders from `root` down to `folder` whose instructions were not read, outermost first.
+    pub fn unread_folders(&self, folder: &Path, root: &Path) -> Vec<PathBuf> {
+        let mut unread: Vec<PathBuf> = folder
+            .ancestors()
+            .take_while(|folder| folder.starts_with(root))
+            .filter(|folder| !self.worked_in.contains_key(*folder) && !self.has_read_in(folder))
+            .filter(|folder| folder_files(folder).next().is_some())
+            .map(Path::to_owned)
+            .collect();
+        unread.reverse();
+        unread
+    }
+
+    /// Whether work went to a folder whose instructions were not read yet.
+    pub fn has_unread(&self) -> bool {
+        self.worked_in.keys().any(|folder| !self.has_read_in(folder))
+    }
+
+    fn has_read_in(&self, folder: &Path) -> bool {
+        self.stamps.iter().any(|(path, ..)| path.parent() == Some(folder))
+    }
+
     /// Whether these were read before others, which may have been quicker.
     pub fn is_older_than(&self, others: &ProjectInstructions) -> bool {
         self.began < others.began
@@ -172,7 +209,8 @@ fn imports(text: &str, folder: &Path) -> Vec<PathBuf> {
 /// The files that would be read in a trusted project, without the user's own.
 pub fn project_files(folder: &Path) -> Vec<PathBuf> {
     let folder = folder.to_owned();
-    let found = read(&InstructionSources { folder, trusted: true, user: Vec::new() });
+    let found =
+        read(&InstructionSources { folder, trusted: true, ..InstructionSources::default() });
     found.stamps.into_iter().chain(found.imports).map(|(path, ..)| path).collect()
 }
 
@@ -188,12 +226,16 @@ fn stamps(sources: &InstructionSources) -> Vec<Stamp> {
         let mut folders: Vec<&Path> =
             folder.ancestors().take_while(|ancestor| ancestor.starts_with(root)).collect();
         folders.reverse();
-        for folder in folders {
-            found.extend(NAMES.iter().find_map(|name| file_stamp(&folder.join(name))));
-            found.extend(file_stamp(&folder.join(LOCAL)));
-        }
+        let below = sources.worked_in.keys().map(PathBuf::as_path);
+        found.extend(folders.into_iter().chain(below).flat_map(folder_files));
     }
     found
+}
+
+/// The files of one folder that are read.
+fn folder_files(folder: &Path) -> impl Iterator<Item = Stamp> {
+    let shared = NAMES.iter().find_map(|name| file_stamp(&folder.join(name)));
+    shared.into_iter().chain(file_stamp(&folder.join(LOCAL)))
 }
 
 fn file_stamp(path: &Path) -> Option<Stamp> {
@@ -267,7 +309,11 @@ mod tests {
     }
 
     fn sources(folder: &Path) -> InstructionSources {
-        InstructionSources { folder: folder.to_owned(), trusted: true, user: Vec::new() }
+        InstructionSources {
+            folder: folder.to_owned(),
+            trusted: true,
+            ..InstructionSources::default()
+        }
     }
 
     fn paths(found: &ProjectInstructions) -> Vec<&str> {

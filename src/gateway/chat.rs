@@ -27,7 +27,7 @@ use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use super::wait::{finished, until};
 use avocet_core::i18n::{LocalizedText, chat as w, session as s};
-use avocet_core::protocol::{Op, Submission};
+use avocet_core::protocol::{ExtensionOp, Op, SessionOp, Submission};
 use avocet_safety::redact::Redactor;
 use avocet_session::{self as session, Handle, SessionConfig};
 
@@ -267,7 +267,7 @@ impl Chat {
     /// The commands of the user, which most messages do not need.
     async fn read_extensions(&mut self) {
         if !std::mem::replace(&mut self.asked_extensions, true) {
-            self.send(Op::RefreshExtensions.into()).await;
+            self.send(Op::Extension(ExtensionOp::RefreshExtensions).into()).await;
         }
     }
 
@@ -530,7 +530,7 @@ impl Chat {
 
     /// Ends the session, and shows what is left to show.
     async fn end(mut self) {
-        let _ = self.session.ops.try_send(Op::Shutdown.into());
+        let _ = self.session.ops.try_send(Op::Session(SessionOp::Shutdown).into());
         let farewell = async {
             while let Some(event) = self.session.events.recv().await {
                 let effects = self.conversation.on_event(mask_event(event, &self.redactor));

@@ -9,7 +9,8 @@ use avocet_core::protocol::{Requires, Step, StepAction};
 use super::*;
 
 fn folders(root: &Path) -> HookFolders {
-    let (home, workspace) = (root.join("home"), root.join("work"));
+    let home = root.join("home");
+    let workspace = root.join("work");
     fs::create_dir_all(&home).unwrap();
     fs::create_dir_all(&workspace).unwrap();
     let settings = root.join("avocet/config.toml");
@@ -172,8 +173,12 @@ fn a_step_is_told_in_the_names_of_claude_code_and_read_back() {
 }
 
 fn reply(exit: i32, stdout: &str, stderr: &str) -> HookReply {
-    let (stdout, stderr) = (stdout.to_owned(), stderr.to_owned());
-    read_reply(&hook(""), &HookRun { exit: HookExit::Code(exit), stdout, stderr })
+    let run = HookRun {
+        exit: HookExit::Code(exit),
+        stdout: stdout.to_owned(),
+        stderr: stderr.to_owned(),
+    };
+    read_reply(&hook(""), &run)
 }
 
 #[test]

@@ -13,19 +13,28 @@ use avocet_core::text::visible;
 /// Longest line that is repeated to be typed.
 const TYPED: usize = 72;
 
-/// The verbs of tools: on the way, and done.
+/// The verbs of tools: on the way, done, and not done.
 #[rustfmt::skip]
-const VERBS: &[(&str, Phrase, Phrase)] = &[
-    ("file.read",         screen::VERB_READING,   screen::VERB_READ),
-    ("file.list",         screen::VERB_LISTING,   screen::VERB_LISTED),
-    ("file.search",       screen::VERB_SEARCHING, screen::VERB_SEARCHED),
-    ("file.write",        screen::VERB_WRITING,   screen::VERB_WROTE),
-    ("file.edit",         screen::VERB_EDITING,   screen::VERB_EDITED),
-    ("file.restore",      screen::VERB_RESTORING, screen::VERB_RESTORED),
-    ("config.json_patch", screen::VERB_EDITING,   screen::VERB_EDITED),
-    ("plugin.run",        screen::VERB_RUNNING,   screen::VERB_RAN),
-    ("ask",               screen::VERB_ASKING,    screen::VERB_ASKED),
+const VERBS: &[(&str, [Phrase; 3])] = &[
+    ("file.read",         [screen::VERB_READING,   screen::VERB_READ,     screen::VERB_READING]),
+    ("file.list",         [screen::VERB_LISTING,   screen::VERB_LISTED,   screen::VERB_TO_LIST]),
+    ("file.search",       [screen::VERB_SEARCHING, screen::VERB_SEARCHED, screen::VERB_TO_SEARCH]),
+    ("file.write",        [screen::VERB_WRITING,   screen::VERB_WROTE,    screen::VERB_TO_WRITE]),
+    ("file.edit",         [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
+    ("file.restore",      [screen::VERB_RESTORING, screen::VERB_RESTORED, screen::VERB_TO_RESTORE]),
+    ("config.json_patch", [screen::VERB_EDITING,   screen::VERB_EDITED,   screen::PICK_EDIT_SHORT]),
+    ("plugin.run",        [screen::VERB_RUNNING,   screen::VERB_RAN,      screen::PICK_RUN_SHORT]),
+    ("ask",               [screen::VERB_ASKING,    screen::VERB_ASKED,    screen::VERB_TO_ASK]),
 ];
+
+/// Which form of its verb a step is named with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerbForm {
+    Doing,
+    Done,
+    /// It waits, or did not come to its end.
+    NotDone,
+}
 
 /// The line of a step as a user would type it: of a shell, the line that it is given.
 pub fn typed_line(work: &StepAction) -> String {
@@ -33,20 +42,26 @@ pub fn typed_line(work: &StepAction) -> String {
 }
 
 /// The verb of a tool, and what it is about; a program has only its line.
-pub fn step_name(work: &StepAction, is_done: bool) -> (Option<Phrase>, String) {
+pub fn step_name(work: &StepAction, form: VerbForm) -> (Option<Phrase>, String) {
     let line = typed_line(work);
     let StepAction::Tool { name, .. } = work else { return (None, line) };
     let subject = line.strip_prefix(name.as_str()).unwrap_or(&line).trim_start();
-    match VERBS.iter().find(|(tool, ..)| tool == name) {
-        Some((_, _, done)) if is_done => (Some(*done), subject.to_owned()),
-        Some((_, doing, _)) => (Some(*doing), subject.to_owned()),
+    match VERBS.iter().find(|(tool, _)| tool == name) {
+        Some((_, [doing, done, not_done])) => {
+            let verb = match form {
+                VerbForm::Doing => doing,
+                VerbForm::Done => done,
+                VerbForm::NotDone => not_done,
+            };
+            (Some(*verb), subject.to_owned())
+        }
         None => (None, line),
     }
 }
 
 /// The same for a sentence.
 pub fn step_title(work: &StepAction) -> PhraseValue {
-    match step_name(work, false) {
+    match step_name(work, VerbForm::Doing) {
         (Some(verb), subject) => {
             words::STEP_NAMED.with("verb", PhraseValue::from(verb)).with("subject", subject).into()
         }

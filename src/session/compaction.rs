@@ -2,6 +2,7 @@
 //! instructions and compresses a history that is too long; `/compress` and `/recall` do so at the
 //! user's request. `context::compact` decides what to cut and what to sum up.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -18,11 +19,12 @@ use crate::context::window::Bounds;
 use avocet_config::project_instructions::{self, InstructionSources, ProjectInstructions};
 use avocet_core::i18n::{Localize, LocalizedText, context as words};
 use avocet_core::protocol::{
-    Compaction, DroppedPart, Event, Message, Notice, Observation, Outcome, PlanItem, Topic,
-    TurnOrigin, TurnOutcome,
+    Compaction, DroppedPart, Event, InstructionFile, Message, Notice, Observation, Outcome,
+    PlanItem, StepAction, Topic, TurnOrigin, TurnOutcome,
 };
 use avocet_core::text;
 use avocet_model::{Chunk, Model, Request};
+use avocet_safety::Assessment;
 use avocet_safety::redact::Redactor;
 
 /// The maximum size of a summary, in bytes; a longer answer is not used.
@@ -67,6 +69,7 @@ impl TurnScope {
                     folder: self.judge.folder().to_owned(),
                     trusted: self.judge.is_trusted(),
                     user: self.context.user_notes.clone(),
+                    worked_in: self.context.instructions.worked_in.clone(),
                 },
                 &self.context.instructions,
                 &self.context.redactor,
@@ -75,6 +78,39 @@ impl TurnScope {
         if let Ok(Some(found)) = looking.await {
             self.context.instructions = Arc::clone(&found);
             self.notify(TurnMessage::InstructionsRead(found));
+        }
+    }
+
+    /// Instructions of the folder that a step works in count from the next request on.
+    pub(super) fn note_work(&mut self, judged: &Assessment) {
+        let place = self.judge.place();
+        if !place.trusted {
+            return;
+        }
+        let Some(folder) = worked_in(judged) else { return };
+        let Some(root) = place.root_of(&folder) else { return };
+        let unread = self.context.instructions.unread_folders(&folder, root);
+        if !unread.is_empty() {
+            let root = root.to_owned();
+            let instructions = Arc::make_mut(&mut self.context.instructions);
+            instructions.worked_in.extend(unread.into_iter().map(|folder| (folder, root.clone())));
+        }
+    }
+
+    /// Reads the instructions of the folders to which work went since the last request.
+    pub(super) async fn follow_work(&mut self) {
+        if !self.context.instructions.has_unread() {
+            return;
+        }
+        let before = Arc::clone(&self.context.instructions);
+        self.refresh_instructions().await;
+        let now = Arc::clone(&self.context.instructions);
+        let is_new = |file: &&InstructionFile| {
+            before.notes.files.iter().all(|known| known.path != file.path)
+        };
+        for file in now.notes.files.iter().filter(is_new) {
+            let say = words::NOTES_FOLLOWED.with("path", file.path.as_str());
+            self.emit(Event::Notice(Notice::info(say))).await;
         }
     }
 
@@ -228,6 +264,19 @@ impl TurnScope {
     }
 }
 
+/// The folder that a step works in, links resolved.
+fn worked_in(judged: &Assessment) -> Option<PathBuf> {
+    let path = match &judged.step.work {
+        StepAction::Tool { name, input } if name.starts_with("file.") => {
+            judged.cwd.join(input.get("path")?.as_str()?)
+        }
+        StepAction::Tool { .. } => return None,
+        StepAction::Exec { .. } | StepAction::Shell { .. } => judged.cwd.clone(),
+    };
+    let path = path.canonicalize().ok()?;
+    if path.is_dir() { Some(path) } else { path.parent().map(Path::to_owned) }
+}
+
 /// The changes since; `None` if there are none.
 fn changed_instructions(
     sources: &InstructionSources,
@@ -279,7 +328,8 @@ impl Session {
         let user = self.user_notes.clone();
         let folder = place.cwd.clone();
         (place.trusted || !user.is_empty()).then(|| {
-            let sources = InstructionSources { folder, trusted: place.trusted, user };
+            let worked_in = self.instructions.worked_in.clone();
+            let sources = InstructionSources { folder, trusted: place.trusted, user, worked_in };
             spawn_instructions_check(sources, &self.instructions, &self.security.redactor)
         })
     }

@@ -1,16 +1,13 @@
 //! Runs the hooks of an event: several at once, each in the sandbox of an approved step.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, join_all};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{LocalizedText, cli, hooks as phrases};
 use avocet_core::protocol::{Notice, Outcome};
 use avocet_hooks::{
@@ -30,7 +27,8 @@ pub struct HookRunner {
     /// Runs programs; `None`: there are no hooks.
     pub exec: Option<Arc<dyn Tool>>,
     pub session: String,
-    pub reports: UnboundedSender<TurnMessage>,
+    /// Told of each that ended.
+    pub report: Arc<dyn Fn(HookNews) + Send + Sync>,
     /// What the start of the session says, until a turn has told the model.
     pub start: Option<StartReply>,
     /// How often the end of this turn was put off.
@@ -74,7 +72,8 @@ impl HookRunner {
             .map(|hook| {
                 let input = call.input(&session, &hook);
                 let cleared = clear(&hook, scene);
-                self.run_one(hook, cleared, input, scene.place.workspace.as_path(), cancel.clone())
+                let input = shell_input(input, &scene.place.workspace);
+                self.run_one(hook, cleared, input, cancel.clone())
             })
             .collect();
         async move { join_replies(join_all(runs).await) }
@@ -84,49 +83,29 @@ impl HookRunner {
         &self,
         hook: Hook,
         cleared: Result<Cleared, LocalizedText>,
-        input: String,
-        workspace: &Path,
+        input: ShellInput,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, HookReply> {
-        let (reports, exec) = (self.reports.clone(), self.exec.clone());
-        let folder = workspace.to_string_lossy().into_owned();
-        let names = ["CLAUDE_PROJECT_DIR", "CRUSH_PROJECT_DIR"];
-        let variables: BTreeMap<String, String> =
-            names.iter().map(|name| ((*name).to_owned(), folder.clone())).collect();
+        let report = Arc::clone(&self.report);
+        let exec = self.exec.clone();
         let is_async = hook.is_async;
         let run = async move {
-            let failed = |why| (HookRun { exit: HookExit::Failed(why), ..HookRun::default() }, 0);
-            let mut notice = None;
-            let (run, ms) = match (cleared, exec) {
-                (Ok(cleared), Some(exec)) => {
-                    let (output, _) = tokio::sync::mpsc::unbounded_channel();
-                    let control = RunControl::new(cancel, output);
-                    let input = ShellInput { text: input.into_bytes().into(), variables };
-                    let piped = exec.run_piped(cleared, input, control).await;
-                    let seen = &piped.observation;
-                    if !seen.put_back.is_empty() {
-                        notice = seen.note.clone();
-                    }
-                    let ms = seen.duration_ms;
-                    (hook_run(piped), ms)
-                }
-                (Err(why), _) => failed(phrases::REFUSED.with("why", why)),
+            let ended = match (cleared, exec) {
+                (Ok(cleared), Some(exec)) => run_cleared(exec, cleared, input, cancel).await,
+                (Err(why), _) => EndedHook::refused(why),
                 (Ok(_), None) => return HookReply::default(),
             };
-            let end = match &run.exit {
-                HookExit::Code(code) => phrases::LAST_EXIT.with("code", *code).with("ms", ms),
-                HookExit::Failed(why) => {
-                    phrases::LAST_FAILED.with("why", why.clone()).with("ms", ms)
-                }
-            };
-            let mut reply = read_reply(&hook, &run);
-            reply.notices.extend(notice.map(|say| {
+            let mut reply = read_reply(&hook, &ended.run);
+            reply.notices.extend(ended.put_back.map(|say| {
                 let say = phrases::FAILED.with("hook", hook.label()).with("why", say);
                 Notice::warning(say)
             }));
-            // A closed session needs no report.
-            let ran = HookNews::Ran(Box::new(HookReport { hook, end }));
-            let _ = reports.send(TurnMessage::Hook(ran));
+            let end = match ended.run.exit {
+                HookExit::Code(code) => phrases::LAST_EXIT.with("code", code),
+                HookExit::Failed(why) => phrases::LAST_FAILED.with("why", why),
+            };
+            let end = end.with("ms", ended.ms);
+            report(HookNews::Ran(Box::new(HookReport { hook, end })));
             reply
         };
         if is_async {
@@ -135,6 +114,43 @@ impl HookRunner {
         }
         run.boxed()
     }
+}
+
+/// A hook that ended, or did not start.
+struct EndedHook {
+    run: HookRun,
+    ms: u64,
+    /// What it changed was put back.
+    put_back: Option<LocalizedText>,
+}
+
+impl EndedHook {
+    fn refused(why: LocalizedText) -> EndedHook {
+        let exit = HookExit::Failed(phrases::REFUSED.with("why", why));
+        EndedHook { run: HookRun { exit, ..HookRun::default() }, ms: 0, put_back: None }
+    }
+}
+
+async fn run_cleared(
+    exec: Arc<dyn Tool>,
+    cleared: Cleared,
+    input: ShellInput,
+    cancel: CancellationToken,
+) -> EndedHook {
+    // What it prints is read at its end.
+    let (output, _) = tokio::sync::mpsc::unbounded_channel();
+    let piped = exec.run_piped(cleared, input, RunControl::new(cancel, output)).await;
+    let seen = &piped.observation;
+    let put_back = seen.note.clone().filter(|_| !seen.put_back.is_empty());
+    EndedHook { ms: seen.duration_ms, put_back, run: hook_run(piped) }
+}
+
+/// What a hook reads, and the variables that other programs set for it.
+fn shell_input(text: String, workspace: &Path) -> ShellInput {
+    let folder = workspace.to_string_lossy().into_owned();
+    let names = ["CLAUDE_PROJECT_DIR", "CRUSH_PROJECT_DIR"];
+    let variables = names.map(|name| (name.to_owned(), folder.clone()));
+    ShellInput { text: text.into_bytes().into(), variables: variables.into() }
 }
 
 /// Judges the command of a hook; the user's settings, or the user's answer, approve it.

@@ -29,6 +29,7 @@ mod compaction;
 mod configure;
 pub mod context;
 mod diff_report;
+mod dispatch;
 mod event_sink;
 pub mod export;
 mod export_html;

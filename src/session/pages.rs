@@ -66,7 +66,8 @@ pub fn next_request(session: &Session) -> ContextUsage {
     let system = session.system_prompt();
     let notes = &session.instructions.notes.text;
     let history = &session.conversation.history;
-    let parts = RequestParts { system: &system, notes, history, turn: &[] };
+    let tools = session.tools_size();
+    let parts = RequestParts { system: &system, tools, notes, history, turn: &[] };
     request::build(parts, session.request_bounds()).1
 }
 
@@ -114,6 +115,7 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
 fn section_name(part: Section) -> Phrase {
     match part {
         Section::System => said::PART_SYSTEM,
+        Section::Tools => said::PART_TOOLS,
         Section::Notes => common::INSTRUCTIONS,
         Section::Summary => said::PART_SUMMARY,
         Section::Recalled => said::PART_RECALLED,

@@ -21,11 +21,13 @@ use super::user_input::{QueuedInput, UserInput};
 use super::{script_tool, shell_turn};
 use crate::agent::Steering;
 use crate::agent::turn::TurnStart;
+use crate::context::message_size::tools_size;
+use crate::context::size::ContextSize;
 use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
 use avocet_core::i18n::session as words;
 use avocet_core::protocol::budget::{Budget, Spent};
-use avocet_core::protocol::{Event, Notice, Prompt, SubmitId, TurnOrigin, Usage};
+use avocet_core::protocol::{Dialect, Event, Notice, Prompt, SubmitId, TurnOrigin, Usage};
 use avocet_model::ModelReply;
 
 impl Session {
@@ -318,6 +320,18 @@ impl Session {
     pub fn system_prompt(&self) -> String {
         let model = &self.responder.connected.model;
         self.system_prompts().text(model.dialect(), model.prompt_size())
+    }
+
+    /// What the tools take that the next request describes beside its messages.
+    pub fn tools_size(&self) -> ContextSize {
+        let model = &self.responder.connected.model;
+        match model.dialect() {
+            Dialect::Tools => {
+                let (size, offers_shell) = (model.prompt_size(), model.offers_shell());
+                tools_size(&self.toolbox().schemas(model.name(), size, offers_shell))
+            }
+            Dialect::Json => ContextSize::default(),
+        }
     }
 
     fn system_prompts(&self) -> SystemPrompts {

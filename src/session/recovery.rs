@@ -317,7 +317,13 @@ mod tests {
     /// The next messages to the model, after the system prompt.
     fn sent(history: &History) -> Vec<Message> {
         let turn = [Message::user("go on")];
-        let parts = window::RequestParts { system: "s", notes: "", history, turn: &turn };
+        let parts = window::RequestParts {
+            system: "s",
+            tools: crate::context::size::ContextSize::default(),
+            notes: "",
+            history,
+            turn: &turn,
+        };
         let messages = window::request(parts, Bounds::default()).0;
         messages.into_iter().filter(|message| message.role != Role::System).collect()
     }

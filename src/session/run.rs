@@ -11,14 +11,13 @@ use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::user_input::UserInput;
 use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as words};
 use avocet_core::protocol::{
-    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, Submission, TurnOutcome,
-    Usage,
+    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionOp, Submission,
+    TurnOutcome, Usage,
 };
 use avocet_tools::git_branch;
 
@@ -37,7 +36,7 @@ pub fn start(mut parts: SessionConfig) -> Handle {
     Handle { ops, events: event_receiver, task }
 }
 
-/// Runs until `Op::Shutdown`, or until no frontend is connected.
+/// Runs until `SessionOp::Shutdown`, or until no frontend is connected.
 async fn run(
     mut parts: SessionConfig,
     saved: SessionStore,
@@ -57,7 +56,7 @@ async fn run(
     loop {
         tokio::select! {
             submission = ops.recv() => match submission {
-                None | Some(Submission { op: Op::Shutdown, .. }) => break,
+                None | Some(Submission { op: Op::Session(SessionOp::Shutdown), .. }) => break,
                 Some(submission) => {
                     session.sync_with_turn(&mut notes).await;
                     // Most sessions only wait: what they do meanwhile is not kept for each.
@@ -129,96 +128,12 @@ impl Session {
         }
     }
 
-    /// Carries out an operation. If no turn, no place in the queue and no place in the running turn
-    /// comes of it, its sender hears that.
-    async fn handle(&mut self, Submission { id, op }: Submission) -> AfterTrust {
-        self.pending_submit = id;
-        let after = self.handle_op(op).await;
-        if let Some(submit) = self.pending_submit.take() {
-            self.outbox.send(Event::Dropped { submit }).await;
-        }
-        after
-    }
-
-    #[allow(clippy::too_many_lines, reason = "a row for each op")]
-    async fn handle_op(&mut self, op: Op) -> AfterTrust {
-        match op {
-            op if self.is_read_only_for(&op) => self.warn_read_only().await,
-            Op::Submit { text } => self.submit(UserInput::Text(text)).await,
-            Op::SubmitPrompt { prompt } => self.submit(UserInput::Prompt(prompt)).await,
-            Op::Render { prompt } => self.render(*prompt).await,
-            Op::Shell { line, keep } => self.submit(UserInput::Shell { line, keep }).await,
-            Op::RunQueue => self.run_queue().await,
-            Op::SetQueue { texts } => self.set_queue(texts).await,
-            Op::Unqueue { id } => self.unqueue(id).await,
-            Op::Decide { ask, decision } => return self.decide(ask, decision).await,
-            Op::PreviewRisk { ask, work } => self.preview_risk(ask, work).await,
-            Op::Steer { text } => self.steer(text).await,
-            Op::Retry => self.retry().await,
-            Op::Undo { turns } => self.undo(turns).await,
-            Op::Stop => self.stop().await,
-            Op::New => self.clear().await,
-            Op::SetModel { name } => self.set_model(name).await,
-            Op::Connect { server, base_url, key_env, model } => {
-                let models = vec![model];
-                self.connect_server(FoundServer { name: server, base_url, key_env, models }).await;
-            }
-            Op::SetMode { mode } => self.set_mode(mode).await,
-            Op::SetEffort { effort } => self.set_effort(effort).await,
-            Op::SetLang { lang } => self.set_lang(lang).await,
-            Op::Allow { rule } => self.add_rule(&rule, Adding::Allow).await,
-            Op::Deny { rule } => self.add_rule(&rule, Adding::Deny).await,
-            Op::Revoke { rule } => self.revoke_rule(&rule).await,
-            Op::Export { format, path } => self.export(format, path).await,
-            Op::Compress { focus } => self.compress(focus).await,
-            Op::Recall { id } => self.recall(&id).await,
-            Op::Report { report: Report::Hooks } => self.send_hooks_page().await,
-            Op::Report { report } => self.send_report(report),
-            Op::Resume { session } => self.switch_session(session).await,
-            Op::ListSessions => self.list_sessions().await,
-            Op::SearchSessions { words } => {
-                let done = self.search_sessions(words).await;
-                self.notify_failure(done).await;
-            }
-            Op::Fork { .. } | Op::Rewind { .. } if self.is_busy_for_switch().await => {}
-            Op::Fork { name } => {
-                let done = self.fork(name).await;
-                self.notify_failure(done).await;
-            }
-            Op::Rename { name } => {
-                let done = self.rename(name).await;
-                self.notify_failure(done).await;
-            }
-            Op::Rewind { turn, what } => {
-                let done = self.rewind(turn, what).await;
-                self.notify_failure(done).await;
-            }
-            Op::Trust => self.ask_trust_again().await,
-            Op::RunScript { script, args } => self.run_script(script, args).await,
-            Op::RefreshExtensions => self.send_extensions(),
-            Op::SetBot { name } => self.set_bot(name).await,
-            Op::Invoke { name, args, mentions } => self.invoke(&name, &args, mentions).await,
-            Op::Redo => self.redo().await,
-            Op::Job { job } => self.handle_job(job).await,
-            Op::Mcp { action } => self.handle_mcp(action).await,
-            Op::Configure { key, value } => self.configure(key, value).await,
-            Op::EditSettings { key, value } => self.edit_settings(key, value).await,
-            Op::ShowMemory => self.show_memory().await,
-            Op::SetApprovalMode { mode } => self.set_approval_mode(mode).await,
-            Op::AddFolder { path } => self.add_folder(&path).await,
-            Op::AddNote { place, text } => self.add_note(place, &text).await,
-            // The loop has ended before.
-            Op::Shutdown => {}
-        }
-        AfterTrust::Continue
-    }
-
-    async fn revoke_rule(&mut self, rule: &str) {
+    pub(super) async fn revoke_rule(&mut self, rule: &str) {
         let notice = permissions::revoke(&mut self.security, rule);
         self.publish_rules(notice).await;
     }
 
-    async fn export(&mut self, format: ExportFormat, path: Option<String>) {
+    pub(super) async fn export(&mut self, format: ExportFormat, path: Option<String>) {
         let notice = pages::export(self, format, path).await;
         self.mark_exported(&notice).await;
         self.notify(notice).await;
@@ -388,7 +303,7 @@ impl Session {
     }
 
     /// Stops the running turn, or else puts off a question that belongs to no turn.
-    async fn stop(&mut self) {
+    pub(super) async fn stop(&mut self) {
         if let Some(running) = &self.running {
             running.cancel.cancel();
         } else if let Some(ask) = self.open_question() {
@@ -396,7 +311,7 @@ impl Session {
         }
     }
 
-    async fn clear(&mut self) {
+    pub(super) async fn clear(&mut self) {
         if self.warn_if_unsaved().await {
             return;
         }
@@ -417,6 +332,7 @@ impl Session {
         self.restart_hooks("clear");
         self.leave_session().await;
         self.conversation.clear();
+        Arc::make_mut(&mut self.instructions).worked_in.clear();
         self.info.turns = 0;
         self.info.restoring_turns.clear();
         self.info.steps = 0;
@@ -433,7 +349,7 @@ impl Session {
 
     // Questions
 
-    async fn decide(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
+    pub(super) async fn decide(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
         if self.security.trust.open_question == Some(ask) {
             let after = self.apply_trust_answer(ask, decision).await;
             if after == AfterTrust::Continue {
@@ -459,7 +375,7 @@ impl Session {
     }
 
     /// `None`: the rule refuses.
-    async fn add_rule(&mut self, rule: &str, adding: Adding) {
+    pub(super) async fn add_rule(&mut self, rule: &str, adding: Adding) {
         let notice = match adding {
             Adding::Allow => permissions::allow(&mut self.security, rule),
             Adding::Deny => permissions::deny(&mut self.security, rule),
@@ -485,7 +401,7 @@ impl Session {
         self.apply_rules();
     }
 
-    fn send_report(&mut self, report: Report) {
+    pub(super) fn send_report(&mut self, report: Report) {
         let mut outbox = self.outbox.clone();
         match report {
             Report::Doctor => {
@@ -592,7 +508,7 @@ impl Session {
 
 /// Whether a rule allows or refuses.
 #[derive(Clone, Copy)]
-enum Adding {
+pub(super) enum Adding {
     Allow,
     Deny,
 }

@@ -12,7 +12,7 @@ use super::user_input::UserInput;
 use crate::context::history::{History, TurnPosition};
 use avocet_core::i18n::{Localize, LocalizedText, plural, session as words};
 use avocet_core::protocol::{
-    Event, Notice, Op, Rewind, SessionRow, Topic, TurnOrigin, UnsavedWork,
+    Event, Notice, Op, Rewind, SavedOp, SessionRow, Topic, TurnOp, TurnOrigin, UnsavedWork,
 };
 use avocet_safety::redact::is_masked;
 use avocet_store::{EventPage, Listed, Resumed, SavingError, SessionHeader, StoreError, title_of};
@@ -113,18 +113,18 @@ impl Session {
         self.info.read_only
             && matches!(
                 op,
-                Op::Submit { .. }
-                    | Op::Shell { .. }
-                    | Op::RunQueue
-                    | Op::RunScript { .. }
-                    | Op::SubmitPrompt { .. }
-                    | Op::Render { .. }
-                    | Op::Compress { .. }
-                    | Op::Recall { .. }
-                    | Op::Steer { .. }
-                    | Op::Retry
-                    | Op::Rename { .. }
-                    | Op::Rewind { .. }
+                Op::Turn(
+                    TurnOp::Submit { .. }
+                        | TurnOp::Shell { .. }
+                        | TurnOp::RunQueue
+                        | TurnOp::RunScript { .. }
+                        | TurnOp::SubmitPrompt { .. }
+                        | TurnOp::Render { .. }
+                        | TurnOp::Compress { .. }
+                        | TurnOp::Recall { .. }
+                        | TurnOp::Steer { .. }
+                        | TurnOp::Retry
+                ) | Op::Saved(SavedOp::Rename { .. } | SavedOp::Rewind { .. })
             )
     }
 
@@ -178,6 +178,7 @@ impl Session {
     }
 
     async fn apply_resumed(&mut self, resumed: Resumed) {
+        self.restart_hooks("resume");
         let Resumed { known, tail, history, folders, approval, broken, read_only } = resumed;
         self.leave_session().await;
         if !self.conversation.is_empty() {

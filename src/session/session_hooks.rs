@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
 use super::state::Session;
+use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases, mcp_pages};
 use avocet_core::protocol::{Event, Notice, Page, PageRow};
 use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookFile, HookFiles, HookFolders, HookReply};
@@ -241,11 +242,13 @@ impl Session {
     }
 
     pub(super) fn hook_runner(&self) -> HookRunner {
+        let messages = self.turn_messages.clone();
         HookRunner {
             active: Arc::clone(&self.hooks.active),
             exec: self.hooks.access.as_ref().map(|access| access.exec()),
             session: self.info.session.clone(),
-            reports: self.turn_messages.clone(),
+            // A closed session needs no report.
+            report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
             start: self.hooks.start.clone(),
             put_off: 0,
         }

@@ -10,14 +10,16 @@ use tokio::time::{Instant, sleep_until};
 use super::Fallback;
 use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
 use super::{script_tool, skill_tool};
 use crate::agent::Steering;
 use crate::agent::TurnSettings;
 use crate::agent::drive::drive;
-use crate::agent::turn::{StepAdvice, Turn, TurnResult, TurnStart};
-use crate::agent::{Host, ModelRequest};
+use crate::agent::turn::{Turn, TurnResult, TurnStart};
+use crate::agent::{Host, ModelRequest, StepAdvice};
 use crate::context::history::TurnRecord;
+use crate::context::message_size::tools_size;
 use crate::context::request;
 use crate::context::window::Section;
 use avocet_core::i18n::{Localize, LocalizedText, session as words};
@@ -174,25 +176,11 @@ impl TurnScope {
             has_asked = self.prepare().await;
             self.warn_of_omitted_words(turn).await;
         }
+        self.follow_work().await;
         let size = self.context.prompt_size;
         let system = self.context.system.text(call.dialect, size);
         let system = self.context.redactor.mask(&system);
         let bounds = self.context.bounds_for(call.dialect);
-        if !call.repair {
-            let index = self.mask_index(call.index);
-            self.make_room(&system, turn, &index, bounds, has_asked).await;
-        }
-        let view = self.compaction.view(turn);
-        let omitted = turn.iter().map(Message::len).sum::<usize>();
-        let omitted = omitted.saturating_sub(view.iter().map(Message::len).sum());
-        let (mut messages, mut ledger) = request::build(self.request_parts(&system, &view), bounds);
-        if size == PromptSize::Short {
-            messages.iter_mut().for_each(Message::restore_text_calls);
-        }
-        ledger.add_omitted(Section::Turn, omitted);
-        self.masked = masked;
-        self.notify(TurnMessage::RequestSent(Box::new(ledger)));
-        self.request_bytes = messages.iter().map(Message::len).sum();
         let (schema, tools) = match (call.dialect, size) {
             (Dialect::Json, PromptSize::Full) => (Some(reply::shared_schema()), Arc::default()),
             (Dialect::Json, PromptSize::Short) => {
@@ -200,6 +188,24 @@ impl TurnScope {
             }
             (Dialect::Tools, _) => (self.context.answer_schema.clone(), self.tool_schemas(size)),
         };
+        let preamble = Preamble { system: &system, tools: tools_size(&tools) };
+        if !call.repair {
+            let index = self.mask_index(call.index);
+            self.make_room(preamble, turn, &index, bounds, has_asked).await;
+        }
+        let view = self.compaction.view(turn);
+        let omitted = turn.iter().map(Message::len).sum::<usize>();
+        let omitted = omitted.saturating_sub(view.iter().map(Message::len).sum());
+        let (mut messages, mut ledger) =
+            request::build(self.request_parts(preamble, &view), bounds);
+        if size == PromptSize::Short {
+            messages.iter_mut().for_each(Message::restore_text_calls);
+        }
+        ledger.add_omitted(Section::Turn, omitted);
+        self.masked = masked;
+        self.notify(TurnMessage::RequestSent(Box::new(ledger)));
+        self.request_bytes =
+            messages.iter().map(Message::len).sum::<usize>() + preamble.tools.bytes;
         let request = Request {
             messages,
             params: self.context.params.clone(),

@@ -8,6 +8,7 @@ use crate::context::compact;
 use crate::context::history::{History, Summary, TurnRecord};
 use crate::context::message_size::messages_size;
 use crate::context::request;
+use crate::context::size::ContextSize;
 use crate::context::turn_compaction::TurnIndex;
 use crate::context::window::{Bounds, RequestParts};
 use avocet_core::i18n::context as words;
@@ -20,15 +21,24 @@ const PAST: usize = 4;
 /// Number of compactions without a summary after one that failed.
 const PAUSE: usize = 3;
 
+/// What comes before all messages of a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Preamble<'a> {
+    pub system: &'a str,
+    /// What the descriptions of the tools take.
+    pub tools: ContextSize,
+}
+
 impl TurnScope {
     /// What is sent with these messages of the turn.
     pub(super) fn request_parts<'a>(
         &'a self,
-        system: &'a str,
+        preamble: Preamble<'a>,
         turn: &'a [Message],
     ) -> RequestParts<'a> {
         RequestParts {
-            system,
+            system: preamble.system,
+            tools: preamble.tools,
             notes: &self.context.instructions.notes.text,
             history: &self.context.history,
             turn,
@@ -39,13 +49,13 @@ impl TurnScope {
     /// now, and no other is.
     pub(super) async fn make_room(
         &mut self,
-        system: &str,
+        preamble: Preamble<'_>,
         turn: &[Message],
         index: &TurnIndex,
         bounds: Bounds,
         has_asked: bool,
     ) {
-        let (leading, past) = request::measure(self.request_parts(system, &[]), bounds);
+        let (leading, past) = request::measure(self.request_parts(preamble, &[]), bounds);
         let own = messages_size(&self.compaction.view(turn));
         if (leading + past + own).fits(bounds.room) {
             return;
@@ -54,7 +64,7 @@ impl TurnScope {
         if !past.fits(bounds.room.fraction(PAST)) {
             has_asked |= self.make_room_in_past(bounds).await;
         }
-        let (leading, past) = request::measure(self.request_parts(system, &[]), bounds);
+        let (leading, past) = request::measure(self.request_parts(preamble, &[]), bounds);
         if !(leading + past + own).fits(bounds.room) {
             let room = bounds.room.saturating_sub(leading + past);
             self.compact_turn(turn, index, Bounds { room, ..bounds }, has_asked).await;

@@ -40,6 +40,7 @@ impl TurnScope {
         cleared: Cleared,
         background: BackgroundUse,
     ) -> Observation {
+        self.note_work(cleared.assessment());
         let run = |tool: &dyn Tool, step, control| without_output(tool.run(step, control));
         let background = if can_run_on(&cleared.assessment().step.work) {
             background

@@ -12,6 +12,12 @@ use super::theme::Theme;
 use super::{Millis, text};
 use avocet_core::i18n::Lang;
 
+/// Text and keys are not laid out wider than this, however wide the screen is; commands, code and
+/// diffs are.
+pub const MEASURE: usize = 100;
+/// Columns of a panel left free on either side: the first has the bar.
+pub const MARGIN: u16 = 2;
+
 /// What every area needs for drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawContext<'a> {
@@ -118,6 +124,11 @@ pub struct HorizontalRule<'a> {
     right: Vec<Span<'a>>,
 }
 
+/// The columns of a panel up to which it has text.
+pub fn panel_measure(area: Rect) -> usize {
+    usize::from(area.width).min(MEASURE + 2 * usize::from(MARGIN))
+}
+
 impl<'a> HorizontalRule<'a> {
     pub fn new(theme: &Theme, style: Style) -> HorizontalRule<'a> {
         let lines = theme.lines;
@@ -160,11 +171,13 @@ impl<'a> HorizontalRule<'a> {
         if area.is_empty() {
             return;
         }
-        let width = usize::from(area.width);
-        // The space before a text is in the margin of a panel.
-        let start = if self.stroke == " " { 1 } else { 2 };
-        let rule = self.stroke.repeat(width);
-        buf.set_stringn(area.x, area.y, rule, width, self.style);
+        let rule = self.stroke.repeat(area.width.into());
+        buf.set_stringn(area.x, area.y, rule, area.width.into(), self.style);
+        // The space before a text is in the margin of a panel; only a line leads to a far end.
+        let (start, width) = match self.stroke {
+            " " => (1, panel_measure(area)),
+            _ => (2, area.width.into()),
+        };
         let mut end = width.saturating_sub(start);
         let right = spaced(&self.right);
         if !self.right.is_empty() && right.width() + 4 < width {

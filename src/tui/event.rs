@@ -66,8 +66,6 @@ pub enum ScreenInput {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScreenEffect {
     Send(Op),
-    /// Check whether the user's commands and skills have changed.
-    RefreshExtensions,
     /// Save this line in the history: it was sent. The operations that follow in the same update
     /// are its own.
     SaveHistory {

@@ -186,7 +186,7 @@ impl Palette {
         let count = self.selection.count(self.items.len(), omitted.as_deref());
         let title = words::PALETTE_TITLE.text(lang);
         let rows = fuzzy_list::draw_head(area, buf, pen, title, count);
-        let about = about_column(&self.items, area.width.into());
+        let about = about_column(&self.items, draw::panel_measure(area));
         self.selection.draw_rows(
             self.items.len(),
             rows,
@@ -242,15 +242,12 @@ impl PaletteItem {
         let rest = room.saturating_sub(text::width(&shown) + 3);
         name.push(Span::styled(text::elide_end(&self.candidate.hint_or_alias(), rest), quiet));
         draw::line(area, buf, 0, room, &Line::from(name));
-        let end = usize::from(area.width).saturating_sub(if key.is_empty() {
-            0
-        } else {
-            text::width(key) + 3
-        });
+        let width = draw::panel_measure(area);
+        let end = width.saturating_sub(if key.is_empty() { 0 } else { text::width(key) + 3 });
         let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(lang));
         let about = text::elide_end(&text::single_line(&about), end.saturating_sub(at + 2));
         draw::line(area, buf, at, end, &Line::styled(about, quiet));
-        draw::line(area, buf, end + 1, area.width.into(), &Line::styled(key.to_owned(), quiet));
+        draw::line(area, buf, end + 1, width, &Line::styled(key.to_owned(), quiet));
     }
 }
 

@@ -12,7 +12,8 @@ use super::theme::{AUTO, Theme};
 use super::time::Millis;
 use avocet_core::i18n::{LocalizedText, Phrase, common, screen as words};
 use avocet_core::protocol::{
-    Effort, ExportFormat, ModelOffer, NotePlace, Notice, Op, Report, Rewind, SessionRow,
+    Effort, ExportFormat, ExtensionOp, ModelOffer, ModelOp, NotePlace, Notice, Op, Report, Rewind,
+    SavedOp, SessionOp, SessionRow,
 };
 use avocet_present::commands::{self, NO_BOT};
 
@@ -52,7 +53,7 @@ pub fn open_models(state: &mut State) -> Vec<ScreenEffect> {
     }
     let choose = Picker::new(Topic::Model, model_rows(state), &state.facts.model);
     state.modals.open(Modal::Picker(Box::new(choose)));
-    vec![ScreenEffect::Send(Op::Report { report: Report::Models })]
+    vec![ScreenEffect::Send(Op::Session(SessionOp::Report { report: Report::Models }))]
 }
 
 fn model_rows(state: &State) -> Vec<PickerRow> {
@@ -137,7 +138,7 @@ pub fn open_bots(state: &mut State) {
 pub fn open_sessions(state: &mut State) -> Vec<ScreenEffect> {
     let choose = Picker::new(Topic::Session, Vec::new(), "");
     state.modals.open(Modal::Picker(Box::new(choose)));
-    vec![ScreenEffect::Send(Op::ListSessions)]
+    vec![ScreenEffect::Send(Op::Saved(SavedOp::ListSessions))]
 }
 
 pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
@@ -240,7 +241,10 @@ fn apply_quit_choice(state: &mut State, how: String) -> Vec<ScreenEffect> {
         }
         _ => {
             state.presence.should_quit_after_export = true;
-            vec![ScreenEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(how) })]
+            vec![ScreenEffect::Send(Op::Saved(SavedOp::Export {
+                format: ExportFormat::Md,
+                path: Some(how),
+            }))]
         }
     }
 }
@@ -292,25 +296,27 @@ pub fn apply_choice(
             return apply_quit_choice(state, how);
         }
         (Topic::Model, PickerAction::Confirmed(name)) => {
-            return vec![ScreenEffect::Send(Op::SetModel { name })];
+            return vec![ScreenEffect::Send(Op::Model(ModelOp::SetModel { name }))];
         }
         (Topic::Provider | Topic::FirstModel, PickerAction::Confirmed(value)) => {
             return connecting::choose(state, topic, value);
         }
         (Topic::Effort, PickerAction::Confirmed(level)) => {
-            return vec![ScreenEffect::Send(Op::SetEffort { effort: Effort::from_name(&level) })];
+            return vec![ScreenEffect::Send(Op::Model(ModelOp::SetEffort {
+                effort: Effort::from_name(&level),
+            }))];
         }
         (Topic::NotePlace, PickerAction::Confirmed(place)) => return add_note(state, &place),
         (Topic::Session, PickerAction::Confirmed(session)) => {
-            return vec![ScreenEffect::Send(Op::Resume { session })];
+            return vec![ScreenEffect::Send(Op::Saved(SavedOp::Resume { session }))];
         }
         (Topic::Turn, PickerAction::Confirmed(turn)) => {
-            let op = turn.parse().ok().map(|turn| Op::Rewind { turn, what: None });
+            let op = turn.parse().ok().map(|turn| Op::Saved(SavedOp::Rewind { turn, what: None }));
             return op.map(ScreenEffect::Send).into_iter().collect();
         }
         (Topic::RewindParts { turn }, PickerAction::Confirmed(what)) => {
             let what = Rewind::from_name(&what);
-            let op = what.map(|what| Op::Rewind { turn, what: Some(what) });
+            let op = what.map(|what| Op::Saved(SavedOp::Rewind { turn, what: Some(what) }));
             return op.map(ScreenEffect::Send).into_iter().collect();
         }
         (
@@ -332,12 +338,13 @@ pub fn apply_choice(
 fn set_bot(state: &State, name: String) -> Vec<ScreenEffect> {
     let named = state.completions.extensions.bots.iter().any(|(bot, _)| *bot == name);
     let name = (named || name != NO_BOT).then_some(name);
-    vec![ScreenEffect::Send(Op::SetBot { name })]
+    vec![ScreenEffect::Send(Op::Model(ModelOp::SetBot { name }))]
 }
 
 fn add_note(state: &mut State, place: &str) -> Vec<ScreenEffect> {
     let text = std::mem::take(&mut state.presence.note);
-    let op = NotePlace::parse(place).map(|place| Op::AddNote { place, text });
+    let op =
+        NotePlace::parse(place).map(|place| Op::Extension(ExtensionOp::AddNote { place, text }));
     op.map(ScreenEffect::Send).into_iter().collect()
 }
 

@@ -14,7 +14,7 @@ use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
 use avocet_config::draft::SavedDraft;
 use avocet_core::i18n::{input, plural, screen as words};
-use avocet_core::protocol::{Notice, Op, QueuedMessage, SubmitId};
+use avocet_core::protocol::{Notice, Op, QueuedMessage, SubmitId, TurnOp};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;
@@ -201,7 +201,7 @@ impl Queue {
         match at.checked_sub(self.messages.len()) {
             None => {
                 let QueuedMessage { id, text } = self.messages.remove(at);
-                (text, Some(Op::Unqueue { id }))
+                (text, Some(Op::Turn(TurnOp::Unqueue { id })))
             }
             Some(at) if at < self.later.len() => (self.later.remove(at).text().clone(), None),
             Some(_) => (String::new(), None),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     fn unqueue(text: &str) -> Option<Op> {
-        Some(Op::Unqueue { id: SubmitId(text.len() as u64) })
+        Some(Op::Turn(TurnOp::Unqueue { id: SubmitId(text.len() as u64) }))
     }
 
     #[test]

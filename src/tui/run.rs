@@ -32,11 +32,12 @@ use super::state::{ScreenConfig, State};
 use super::terminal::{Screen, cell_size};
 use super::time::Millis;
 use super::transcript::{HighlightedCode, Overlays};
-use super::update::layout::layout;
-use super::update::update;
+use super::update::{layout::layout, update};
 use super::view::view;
 use avocet_core::i18n::{LocalizedText, input as words, screen as screen_words};
-use avocet_core::protocol::{self, AskId, Decision, Op, Submission, SubmitId, SubmitIds};
+use avocet_core::protocol::{
+    self, AskId, Decision, Op, QuestionOp, SessionOp, Submission, SubmitId, SubmitIds,
+};
 use avocet_core::signals::{self, Signal};
 use avocet_tools::exec::editor::Editing;
 use avocet_tools::temp::RunFolder;
@@ -101,7 +102,7 @@ pub async fn run(
     let Driver { screen, ops, mut pending_ops, workers, .. } = driver;
     drop(screen);
     tokio::join!(workers.auto_saver.close(draft.clone()), workers.settings_saver.close());
-    pending_ops.push_back(Op::Shutdown.into());
+    pending_ops.push_back(Op::Session(SessionOp::Shutdown).into());
     let _ = timeout(FAREWELL, shutdown(ops, pending_ops)).await;
     Ok(ScreenExit { cause, draft, card, has_handled_unsaved: knows_unsaved })
 }
@@ -391,7 +392,6 @@ impl Driver {
     fn perform(&mut self, effect: ScreenEffect, submit: Option<SubmitId>) -> io::Result<()> {
         match effect {
             ScreenEffect::Send(op) => self.send(Submission { id: submit, op }),
-            ScreenEffect::RefreshExtensions => self.send(Op::RefreshExtensions.into()),
             ScreenEffect::SaveHistory { line, submit } => {
                 self.workers.auto_saver.save_line(line, submit)
             }
@@ -481,7 +481,7 @@ impl Driver {
     /// Hands the terminal to a step until the step returns it.
     async fn lend(&mut self, ask: AskId, signals: &mut Receiver<Signal>) {
         self.screen.lend();
-        self.send(Op::Decide { ask, decision: Decision::Approve }.into());
+        self.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve }).into());
         let mut failed = false;
         loop {
             let full = !self.pending_ops.is_empty();

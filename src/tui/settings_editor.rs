@@ -5,7 +5,7 @@ use super::event::ScreenEffect;
 use super::modal::{Modal, Picker, PickerAction, PickerRow, SettingEntry, Topic};
 use super::state::{SettingsEditor, State};
 use avocet_core::i18n::{LocalizedText, PhraseValue, common, screen as words};
-use avocet_core::protocol::{Notice, NoticeLevel, Op, SettingInput, SettingRow};
+use avocet_core::protocol::{Notice, NoticeLevel, Op, SettingInput, SettingOp, SettingRow};
 
 /// Opens the list, with these words typed.
 pub fn open(state: &mut State, filter: &str) -> Vec<ScreenEffect> {
@@ -16,7 +16,7 @@ pub fn open(state: &mut State, filter: &str) -> Vec<ScreenEffect> {
 }
 
 fn send(key: Option<String>, value: Option<String>) -> ScreenEffect {
-    ScreenEffect::Send(Op::EditSettings { key, value })
+    ScreenEffect::Send(Op::Setting(SettingOp::EditSettings { key, value }))
 }
 
 /// The session listed the settings, or reported what became of one.

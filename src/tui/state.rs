@@ -27,7 +27,7 @@ use avocet_config::draft::SavedDraft;
 use avocet_config::{BusyInput, ShowThinking};
 use avocet_core::i18n::{Lang, LocalizedText, input, screen as words};
 use avocet_core::protocol::{
-    Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, SubmitIds,
+    Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, SubmitIds, TurnOp,
 };
 use avocet_present::commands::{self, CommandContext, Surface};
 use avocet_safety::redact::Redactor;
@@ -368,7 +368,7 @@ impl State {
     /// Messages queued at the last exit are queued again: tells the session.
     pub fn requeue_op(&self) -> Option<Op> {
         let (texts, _) = self.queue.pending();
-        (!texts.is_empty()).then_some(Op::SetQueue { texts })
+        (!texts.is_empty()).then_some(Op::Turn(TurnOp::SetQueue { texts }))
     }
 
     /// The query for files, and the folder to search.

@@ -13,7 +13,7 @@ use super::time::Millis;
 use avocet_config::BusyInput;
 use avocet_core::i18n::{Lang, input, screen as words};
 use avocet_core::prompt::input::{self as line, Intent};
-use avocet_core::protocol::{Mention, Notice, Op, SubmitId};
+use avocet_core::protocol::{Mention, Notice, Op, SubmitId, TurnOp};
 use avocet_present::commands::{self, CommandOutcome, Surface, UiAction};
 
 /// Enter.
@@ -44,7 +44,7 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
                 vec![ScreenEffect::Send(if steers { steer(state, op) } else { op })]
             }
             Intent::Shell { line, keep } => {
-                vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
+                vec![ScreenEffect::Send(Op::Turn(TurnOp::Shell { line: whole(&line), keep }))]
             }
             // The user's extensions are not read yet: the session decides.
             Intent::Command { name, args, mentions }
@@ -52,7 +52,11 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
                     && !state.modals.is_question_on_top()
                     && commands::find(&name).is_none() =>
             {
-                vec![ScreenEffect::Send(Op::Invoke { name, args: whole(&args), mentions })]
+                vec![ScreenEffect::Send(Op::Turn(TurnOp::Invoke {
+                    name,
+                    args: whole(&args),
+                    mentions,
+                }))]
             }
             Intent::Command { name, args, mentions } => {
                 let line = format!("/{name} {}", whole(&args));
@@ -77,7 +81,7 @@ fn follow(
     effects: Vec<ScreenEffect>,
 ) -> Vec<ScreenEffect> {
     for effect in &effects {
-        if let ScreenEffect::Send(Op::Steer { text }) = effect
+        if let ScreenEffect::Send(Op::Turn(TurnOp::Steer { text })) = effect
             && state.activity.is_busy()
         {
             state.queue.steer(id, text.clone());
@@ -108,11 +112,11 @@ fn note_line(line: &str) -> Option<&str> {
 
 /// A message for the running turn. One with files or images waits for the next.
 fn steer(state: &mut State, op: Op) -> Op {
-    let Op::Submit { text } = op else {
+    let Op::Turn(TurnOp::Submit { text }) = op else {
         state.transcript.add_notice(Notice::info(input::STEER_WITH_FILES));
         return op;
     };
-    Op::Steer { text }
+    Op::Turn(TurnOp::Steer { text })
 }
 
 /// Stops the turn. Nothing that waits for it starts by itself: it comes back into the input.
@@ -121,7 +125,7 @@ pub fn stop_turn(state: &mut State, stop: Op, at: Millis) -> Vec<ScreenEffect> {
     let waiting = state.queue.take_all();
     let emptied = waiting.map(|text| {
         state.composer.insert_before(&text, state.appearance.lang);
-        ScreenEffect::Send(Op::SetQueue { texts: Vec::new() })
+        ScreenEffect::Send(Op::Turn(TurnOp::SetQueue { texts: Vec::new() }))
     });
     emptied.into_iter().chain([ScreenEffect::Send(stop)]).collect()
 }
@@ -132,7 +136,9 @@ fn defer_messages(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> 
     for effect in effects {
         match effect {
             ScreenEffect::Send(
-                op @ (Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. }),
+                op @ Op::Turn(
+                    TurnOp::Submit { .. } | TurnOp::SubmitPrompt { .. } | TurnOp::Invoke { .. },
+                ),
             ) => {
                 state.queue.defer_message(text.to_owned(), op);
             }
@@ -145,12 +151,12 @@ fn defer_messages(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> 
 /// Files named in the arguments are attached to the prompt made of them.
 fn attach_mentions(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
     match effect {
-        ScreenEffect::Send(Op::SubmitPrompt { mut prompt }) => {
+        ScreenEffect::Send(Op::Turn(TurnOp::SubmitPrompt { mut prompt })) => {
             prompt.attach(mentions.iter().cloned());
-            ScreenEffect::Send(Op::SubmitPrompt { prompt })
+            ScreenEffect::Send(Op::Turn(TurnOp::SubmitPrompt { prompt }))
         }
-        ScreenEffect::Send(Op::Invoke { name, args, .. }) => {
-            ScreenEffect::Send(Op::Invoke { name, args, mentions: mentions.to_vec() })
+        ScreenEffect::Send(Op::Turn(TurnOp::Invoke { name, args, .. })) => {
+            ScreenEffect::Send(Op::Turn(TurnOp::Invoke { name, args, mentions: mentions.to_vec() }))
         }
         other => other,
     }
@@ -193,7 +199,9 @@ pub fn run_deferred(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
         match later {
             DeferredItem::Command(line) => effects.extend(command(state, &line, &line, at)),
             DeferredItem::Message(text, op) => {
-                effects.push(ScreenEffect::Send(op.map_or(Op::Submit { text }, |op| *op)));
+                effects.push(ScreenEffect::Send(
+                    op.map_or(Op::Turn(TurnOp::Submit { text }), |op| *op),
+                ));
             }
         }
     }
@@ -204,7 +212,7 @@ pub fn run_deferred(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 fn apply_outcome(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<ScreenEffect> {
     match outcome {
         CommandOutcome::Send(op) => {
-            if op == Op::Stop {
+            if op == Op::Turn(TurnOp::Stop) {
                 return stop_turn(state, op, at);
             }
             vec![ScreenEffect::Send(op)]

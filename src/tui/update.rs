@@ -18,7 +18,10 @@ use super::time::Millis;
 use super::transcript::Scroll;
 use super::{pickers, settings_editor, title};
 use avocet_core::i18n::{Phrase, screen as words};
-use avocet_core::protocol::{Ask, Event as SessionEvent, JobRequest, Notice, Op, TurnOutcome};
+use avocet_core::protocol::{
+    Ask, Event as SessionEvent, ExtensionOp, JobRequest, Notice, Op, RuleOp, SessionOp, TurnOp,
+    TurnOutcome,
+};
 
 mod asking;
 mod history;
@@ -92,7 +95,9 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
         ScreenInput::EditorClosed(edited) => input::apply_editor_result(state, edited, at),
         ScreenInput::FirstMessage(text) => input::send_first(state, &text, at),
     };
-    effects.extend(state.palette.take_opened().then_some(ScreenEffect::RefreshExtensions));
+    // The user's commands and skills may have changed.
+    let refresh = ScreenEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions));
+    effects.extend(state.palette.take_opened().then_some(refresh));
     effects.extend(title::refresh(state));
     effects
 }
@@ -179,7 +184,9 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
     if keys::action(KeyContext::RunningStep, key) == Some(KeyAction::Background)
         && state.activity.is_running_step()
     {
-        return vec![ScreenEffect::Send(Op::Job { job: JobRequest::Background })];
+        return vec![ScreenEffect::Send(Op::Session(SessionOp::Job {
+            job: JobRequest::Background,
+        }))];
     }
     let action = Some(KeyContext::EmptyInput)
         .filter(|_| state.composer.is_empty())
@@ -308,7 +315,7 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
             let mode = state.facts.next_approval_mode();
             state.facts.approval = mode;
             state.presence.show_message(mode.about(), at);
-            return vec![ScreenEffect::Send(Op::SetApprovalMode { mode })];
+            return vec![ScreenEffect::Send(Op::Rules(RuleOp::SetApprovalMode { mode }))];
         }
         KeyAction::Suggest if state.activity.is_busy() && !state.composer.is_blank() => {
             return submit::send_as(state, state.enter_while_busy.other(), at);
@@ -355,7 +362,7 @@ fn stop(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if !state.activity.is_busy() {
         return Vec::new();
     }
-    submit::stop_turn(state, Op::Stop, at)
+    submit::stop_turn(state, Op::Turn(TurnOp::Stop), at)
 }
 
 fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
@@ -370,7 +377,7 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     }
     let waits = !state.queue.pending().0.is_empty();
     if waits && state.composer.is_empty() && !state.activity.is_busy() {
-        return vec![ScreenEffect::Send(Op::RunQueue)];
+        return vec![ScreenEffect::Send(Op::Turn(TurnOp::RunQueue))];
     }
     submit::send(state, at)
 }

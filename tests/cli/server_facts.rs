@@ -215,6 +215,21 @@ fn a_refused_parameter_is_left_out_of_the_first_request_of_the_next_run() {
 }
 
 #[test]
+fn a_parameter_refused_for_its_value_is_tried_again_in_the_next_run() {
+    let bench = TestDir::new();
+    let message = "temperature must be less than or equal to 0.1";
+    let refusal = json!({ "error": { "message": message, "param": "temperature" } });
+    let says = || Reply::chat("Hello.");
+    let server = Server::start(vec![Reply::json(400, &refusal), says(), says()]);
+    for _ in 0..2 {
+        ask(&bench, &server, "SmolLM2-135M-Instruct", &["-p", "hi"]);
+    }
+    let has_temperature: Vec<bool> =
+        server.requests().iter().map(|sent| sent.json()["temperature"].is_number()).collect();
+    assert_eq!(has_temperature, [true, false, true]);
+}
+
+#[test]
 fn tools_are_tried_at_every_kind_of_server_with_a_model_of_unknown_name() {
     for provider in ["openai", "openai-responses", "anthropic", "gemini", "ollama", "azure"] {
         let bench = TestDir::new();

@@ -12,8 +12,8 @@ use avocet::cli::messages::Printer;
 use avocet::gateway::question::{ChatAnswer, ChatQuestion};
 use avocet::i18n::Lang;
 use avocet::protocol::{
-    ApprovalMode, Ask, AskId, Decision, Event, Op, Question, Requires, Risk, Step, StepAction,
-    StepQuestion, TemplateCommand,
+    ApprovalMode, Ask, AskId, Decision, Event, Op, Question, QuestionOp, Requires, Risk, Step,
+    StepAction, StepQuestion, TemplateCommand, TurnOp,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{
@@ -149,12 +149,14 @@ fn options(approved: ApprovalFlags, has_user: bool) -> Options {
 /// What a headless run decides without a user.
 fn decisions(ask: Ask, approved: ApprovalFlags, has_user: bool) -> Vec<Decision> {
     let options = options(approved, has_user);
-    let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "go".into() });
+    let mut turn = HeadlessTurn::new(&options, &Op::Turn(TurnOp::Submit { text: "go".into() }));
     let effects = turn.on_event(&Event::Asked(Box::new(ask)));
     effects
         .into_iter()
         .filter_map(|effect| match effect {
-            HeadlessEffect::Send(Op::Decide { decision, .. }) => Some(decision),
+            HeadlessEffect::Send(Op::Question(QuestionOp::Decide { decision, .. })) => {
+                Some(decision)
+            }
             _ => None,
         })
         .collect()

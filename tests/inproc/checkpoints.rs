@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use avocet::model::Scripted;
-use avocet::protocol::{Change, Decision, Event, Op, Report, Rewind, TurnOutcome};
+use avocet::protocol::{
+    Change, Decision, Event, Op, QuestionOp, Report, Rewind, SavedOp, SessionOp, TurnOp,
+    TurnOutcome,
+};
 use avocet::tools::checkpoint::{CheckpointLimits, Checkpoints};
 use avocet::tools::file::{self, Backups, FileToolState};
 
@@ -105,7 +108,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 
 /// Runs a line of the user's, and tells what it changed.
 async fn shell(talk: &mut SessionClient, line: &str) -> Vec<String> {
-    talk.send(Op::Shell { line: line.to_owned(), keep: false }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: line.to_owned(), keep: false })).await;
     let mut changed = Vec::new();
     for event in talk.until_it_ends().await {
         if let Event::FilesChanged { files, lost, .. } = event {
@@ -127,7 +130,7 @@ async fn restored(talk: &mut SessionClient, op: Op) {
 }
 
 async fn changes(talk: &mut SessionClient) -> (Vec<Change>, Vec<Change>) {
-    talk.send(Op::Report { report: Report::Changes }).await;
+    talk.send(Op::Session(SessionOp::Report { report: Report::Changes })).await;
     talk.next(|event| match event {
         Event::Changes { session, uncommitted } => Some((session, uncommitted.unwrap_or_default())),
         _ => None,
@@ -140,7 +143,7 @@ async fn what_else_is_not_committed_is_unknown_where_git_does_not_answer() {
     for (bench, is_known) in [(Bench::new(), false), (Bench::with_git(), true)] {
         bench.write("new.txt", "new\n");
         let mut talk = bench.session(&[]);
-        talk.send(Op::Report { report: Report::Changes }).await;
+        talk.send(Op::Session(SessionOp::Report { report: Report::Changes })).await;
         let uncommitted = talk.next(|event| match event {
             Event::Changes { uncommitted, .. } => Some(uncommitted),
             _ => None,
@@ -178,7 +181,7 @@ async fn what_a_command_changed_is_undone_and_redone_with_gits_own_objects() {
     ];
     assert_eq!(changed, expected);
     // Only what git has not got is copied before the command; a clean file comes from its objects.
-    restored(&mut talk, Op::Undo { turns: 1 }).await;
+    restored(&mut talk, Op::Turn(TurnOp::Undo { turns: 1 })).await;
     let now = |name: &str| bench.read(name);
     let old = [
         ("src/clean.rs", Some("one\ntwo\n")),
@@ -193,7 +196,7 @@ async fn what_a_command_changed_is_undone_and_redone_with_gits_own_objects() {
     let mode = fs::metadata(bench.work.join("src/gone.sh")).unwrap().permissions().mode();
     assert_ne!(mode & 0o100, 0, "it can be run again");
 
-    restored(&mut talk, Op::Redo).await;
+    restored(&mut talk, Op::Turn(TurnOp::Redo)).await;
     let new = [
         ("src/clean.rs", Some("1\n")),
         ("src/gone.sh", None),
@@ -204,9 +207,9 @@ async fn what_a_command_changed_is_undone_and_redone_with_gits_own_objects() {
     for (name, text) in new {
         assert_eq!(now(name).as_deref(), text, "{name}");
     }
-    talk.send(Op::Redo).await;
+    talk.send(Op::Turn(TurnOp::Redo)).await;
     assert!(talk.notice().await.say.text(avocet::i18n::Lang::En).starts_with("There is nothing"));
-    restored(&mut talk, Op::Undo { turns: 1 }).await;
+    restored(&mut talk, Op::Turn(TurnOp::Undo { turns: 1 })).await;
     assert_eq!(now("src/clean.rs").as_deref(), Some("one\ntwo\n"));
 
     assert_eq!(fs::read(bench.work.join(".git/index")).unwrap(), index, "the index is the user's");
@@ -232,7 +235,7 @@ async fn clean_files_are_not_copied_and_credentials_and_ignored_files_never() {
     )
     .await;
     assert_eq!(changed, ["clean.rs +1 -0"]);
-    restored(&mut talk, Op::Undo { turns: 1 }).await;
+    restored(&mut talk, Op::Turn(TurnOp::Undo { turns: 1 })).await;
     assert_eq!(bench.read("clean.rs").unwrap(), "clean content\n");
     assert_eq!(bench.read(".env").unwrap(), "KEY=credential\nx\n");
     assert_eq!(bench.read("target/built").unwrap(), "ignored\nx\n");
@@ -257,7 +260,7 @@ async fn a_changed_ignore_file_makes_no_old_file_a_new_one() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     let changed = shell(&mut talk, "rm .gitignore; echo n > new; mv new newer").await;
     assert_eq!(changed, [".gitignore +0 -1", "newer +1 -0"]);
-    restored(&mut talk, Op::Undo { turns: 1 }).await;
+    restored(&mut talk, Op::Turn(TurnOp::Undo { turns: 1 })).await;
     assert_eq!(bench.read("target/built").unwrap(), "old\n");
     assert_eq!(
         (bench.read("newer"), bench.read(".gitignore").unwrap().as_str()),
@@ -276,7 +279,7 @@ async fn without_git_a_rewind_restores_what_a_command_of_the_model_changed() {
     talk.approve_next().await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(bench.read("a.txt"), None);
-    talk.send(Op::Rewind { turn: 1, what: None }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 1, what: None })).await;
     let files = talk
         .next(|event| match event {
             Event::RewindAsked { files, .. } => Some(files),
@@ -284,9 +287,9 @@ async fn without_git_a_rewind_restores_what_a_command_of_the_model_changed() {
         })
         .await;
     assert_eq!(files, 1);
-    restored(&mut talk, Op::Rewind { turn: 1, what: Some(Rewind::Both) }).await;
+    restored(&mut talk, Op::Saved(SavedOp::Rewind { turn: 1, what: Some(Rewind::Both) })).await;
     assert_eq!(bench.read("a.txt").unwrap(), "one\n");
-    restored(&mut talk, Op::Redo).await;
+    restored(&mut talk, Op::Turn(TurnOp::Redo)).await;
     assert_eq!(bench.read("a.txt"), None, "redone after a rewind");
     talk.close().await;
 }
@@ -304,7 +307,7 @@ async fn undoing_and_showing_changes_are_no_turns() {
     assert_eq!(names(&session), ["a.txt +1 -0", "b.txt +1 -0"]);
     assert_eq!(names(&uncommitted), ["mine.txt +1 -0"]);
     assert!(session[0].diff.contains("@@ -1 +1,2 @@\n one\n+two\n"), "{}", session[0].diff);
-    restored(&mut talk, Op::Undo { turns: 1 }).await;
+    restored(&mut talk, Op::Turn(TurnOp::Undo { turns: 1 })).await;
     let info = talk.facts(|info| info.turns == 2).await;
     assert_eq!(info.counted_turns().collect::<Vec<_>>(), [1]);
     assert_eq!(names(&changes(&mut talk).await.0), [""; 0]);
@@ -329,7 +332,7 @@ async fn a_repository_cannot_run_its_filters_when_a_checkpoint_reads_it() {
     let _ = fs::remove_file(&marker);
     let mut talk = bench.session(&[DONE]);
     assert_eq!(shell(&mut talk, "echo two > a.txt").await, ["a.txt +1 -1"]);
-    restored(&mut talk, Op::Undo { turns: 1 }).await;
+    restored(&mut talk, Op::Turn(TurnOp::Undo { turns: 1 })).await;
     assert_eq!(bench.read("a.txt").unwrap(), "one\n");
     changes(&mut talk).await;
     assert!(!marker.exists(), "a program of the repository ran");
@@ -410,7 +413,11 @@ async fn undone(talk: &mut SessionClient, op: Op, answer: Decision) -> (Vec<Stri
         match event {
             Event::Asked(ask) => {
                 asked += 1;
-                talk.send(Op::Decide { ask: ask.id, decision: answer.clone() }).await;
+                talk.send(Op::Question(QuestionOp::Decide {
+                    ask: ask.id,
+                    decision: answer.clone(),
+                }))
+                .await;
             }
             Event::Notice(notice) => said.push(notice.say.text(avocet::i18n::Lang::En)),
             Event::TurnEnded { .. } => return (said, asked),
@@ -429,7 +436,7 @@ fn kind(bench: &Bench, name: &str) -> &'static str {
     }
 }
 
-const UNDO: Op = Op::Undo { turns: 1 };
+const UNDO: Op = Op::Turn(TurnOp::Undo { turns: 1 });
 const REJECT: Decision = Decision::Reject { word: None };
 
 #[tokio::test]
@@ -536,7 +543,7 @@ async fn links_and_permissions_that_are_not_restored_are_counted() {
 
     // It is said although there is nothing to undo.
     let mut talk = bench.session(&[DONE]);
-    talk.send(Op::Shell { line: "ln -s a.txt more".to_owned(), keep: false }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: "ln -s a.txt more".to_owned(), keep: false })).await;
     talk.until_it_ends().await;
     talk.send(UNDO).await;
     let said = talk.notice().await.say.text(avocet::i18n::Lang::En);
@@ -556,7 +563,7 @@ async fn what_came_from_where_nothing_is_looked_at_is_not_removed_by_undo() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     let line =
         "mv target/built built; mv .env plain; mv large larger; ln note note2; mv note note3";
-    talk.send(Op::Shell { line: line.to_owned(), keep: false }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: line.to_owned(), keep: false })).await;
     let found = talk.until_it_ends().await.into_iter().find_map(|event| match event {
         Event::FilesChanged { files, lost, .. } => {
             Some((files.iter().map(name).collect::<Vec<_>>(), lost))

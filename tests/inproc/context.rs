@@ -12,7 +12,8 @@ use avocet::context::window::Bounds;
 use avocet::i18n::{Lang, context as words, session as session_words};
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{
-    Compaction, Decision, Event, ExportFormat, Message, Op, Page, Report, Rewind, Role, TurnOutcome,
+    Compaction, Decision, Event, ExportFormat, Message, Op, Page, QuestionOp, Report, Rewind, Role,
+    RuleOp, SavedOp, SessionOp, TurnOp, TurnOutcome,
 };
 use avocet::session::{self, SessionConfig};
 use futures_util::StreamExt;
@@ -142,7 +143,7 @@ impl ContextSession {
     }
 
     async fn context_page(&mut self) -> String {
-        self.send(Op::Report { report: Report::Context }).await;
+        self.send(Op::Session(SessionOp::Report { report: Report::Context })).await;
         self.page().await.join("\n")
     }
 
@@ -243,9 +244,9 @@ async fn a_stop_during_compaction_takes_effect_at_once() {
     let mut talk = ContextSession::start();
     talk.fill(20, 50).await;
     talk.model.summarizes(ModelBehavior::Hangs);
-    talk.send(Op::Submit { text: "next".into() }).await;
+    talk.send(Op::Turn(TurnOp::Submit { text: "next".into() })).await;
     talk.next(|event| matches!(event, Event::Compacting).then_some(())).await;
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     let told = talk.until_it_ends().await;
     assert!(matches!(told.last(), Some(Event::TurnEnded { ending: TurnOutcome::Cancelled, .. })));
     talk.turn("and now").await;
@@ -257,14 +258,14 @@ async fn a_stop_during_compaction_takes_effect_at_once() {
 async fn the_user_compresses_with_a_focus_but_not_twice_in_a_row() {
     let mut talk = ContextSession::start();
     talk.fill(3, 50).await;
-    talk.send(Op::Compress { focus: Some(format!("the lexer and {SECRET}")) }).await;
+    talk.send(Op::Turn(TurnOp::Compress { focus: Some(format!("the lexer and {SECRET}")) })).await;
     let told = talk.until_it_ends().await;
     let receipt = compaction(&told).unwrap();
     assert_eq!((receipt.summed.len(), receipt.turns), (2, 1));
     assert!(receipt.focus.as_deref().unwrap().starts_with("the lexer"));
     let asked = all(&talk.model.last());
     assert!(asked.contains("the lexer") && !asked.contains(SECRET), "{asked}");
-    talk.send(Op::Compress { focus: None }).await;
+    talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::SUMMED_ALREADY);
     assert_eq!(talk.model.summaries(), 1);
 }
@@ -273,7 +274,7 @@ async fn the_user_compresses_with_a_focus_but_not_twice_in_a_row() {
 async fn a_new_session_has_nothing_to_compress() {
     let mut talk = ContextSession::start();
     talk.turn("hi").await;
-    talk.send(Op::Compress { focus: None }).await;
+    talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_SUM);
 }
 
@@ -283,19 +284,19 @@ async fn a_dropped_part_is_recalled_by_its_id() {
     talk.model.will(cmd("echo", &["a needle in the output"]));
     talk.turn("find it").await;
     talk.fill(4, 10).await;
-    talk.send(Op::Compress { focus: None }).await;
+    talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
     talk.until_it_ends().await;
-    talk.send(Op::Recall { id: "turn_1".into() }).await;
+    talk.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
-    talk.send(Op::Recall { id: "turn_1".into() }).await;
+    talk.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::RECALLED_ALREADY);
-    talk.send(Op::Recall { id: "cmd_001".into() }).await;
+    talk.send(Op::Turn(TurnOp::Recall { id: "cmd_001".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
     talk.turn("and?").await;
     let sent = all(&talk.model.last());
     assert!(sent.contains("[turn_1]\nperson: find it"), "{sent}");
     assert!(sent.contains("[cmd_001]\nran: echo"), "{sent}");
-    talk.send(Op::Recall { id: "turn_77".into() }).await;
+    talk.send(Op::Turn(TurnOp::Recall { id: "turn_77".into() })).await;
     let notice = talk.notice().await;
     assert_eq!(notice.say.phrase(), words::NO_PART);
     assert!(notice.hint.unwrap().text(Lang::En).contains("turn_1 … turn_7"));
@@ -308,7 +309,7 @@ async fn no_secret_is_sent_in_a_turn_or_in_a_summary() {
     talk.model.will(chat(&format!("it is {SECRET}")));
     talk.turn(&format!("my key is {SECRET}")).await;
     talk.fill(3, 10).await;
-    talk.send(Op::Compress { focus: None }).await;
+    talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
     talk.until_it_ends().await;
     talk.turn("next").await;
     for sent in talk.model.requests() {
@@ -330,7 +331,11 @@ async fn approve_all(talk: &mut ContextSession) -> Vec<Event> {
     loop {
         let event = talk.next(Some).await;
         if let Event::Asked(ask) = &event {
-            talk.send(Op::Decide { ask: ask.id, decision: Decision::Approve }).await;
+            talk.send(Op::Question(QuestionOp::Decide {
+                ask: ask.id,
+                decision: Decision::Approve,
+            }))
+            .await;
         }
         let is_over = matches!(event, Event::TurnEnded { .. });
         events.push(event);
@@ -401,7 +406,7 @@ async fn take_back(talk: &mut ContextSession, op: Op, secret: &str) -> Vec<Event
         "summary": format!("The key is {secret}."), "keyFacts": [secret], "openTasks": [],
     });
     talk.model.summarizes(ModelBehavior::Text(summary.to_string()));
-    let is_chat = matches!(op, Op::Rewind { what: Some(Rewind::Chat), .. });
+    let is_chat = matches!(op, Op::Saved(SavedOp::Rewind { what: Some(Rewind::Chat), .. }));
     talk.send(op).await;
     if !is_chat {
         return approve_all(talk).await;
@@ -422,7 +427,7 @@ async fn check_masks(mut talk: ContextSession, secret: &str, mask: &str, mut eve
     assert_eq!(fs::read_to_string(folder.join("copy.txt")).unwrap(), format!("again {secret}\n"));
     for format in [ExportFormat::Json, ExportFormat::Md] {
         let path = Some(format!("{format:?}.txt").to_lowercase());
-        talk.send(Op::Export { format, path }).await;
+        talk.send(Op::Saved(SavedOp::Export { format, path })).await;
         assert_eq!(talk.notice().await.say.phrase(), session_words::EXPORTED);
     }
     for sent in talk.model.requests() {
@@ -442,10 +447,10 @@ async fn a_secret_keeps_its_value_in_files_and_its_mask_elsewhere_after_undo_rew
 {
     let ops: [(Option<Op>, &str); 5] = [
         (None, "two"),
-        (Some(Op::Undo { turns: 1 }), "one"),
-        (Some(Op::Rewind { turn: 2, what: Some(Rewind::Files) }), "one"),
-        (Some(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }), "two"),
-        (Some(Op::Compress { focus: None }), "two"),
+        (Some(Op::Turn(TurnOp::Undo { turns: 1 })), "one"),
+        (Some(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Files) })), "one"),
+        (Some(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Chat) })), "two"),
+        (Some(Op::Turn(TurnOp::Compress { focus: None })), "two"),
     ];
     for (secret, resumes) in [(SECRET, false), (SECRET, true), ("AKIAQ7ZK3T5M2X9WB4CD", false)] {
         for (op, mode) in ops.clone() {
@@ -504,6 +509,41 @@ async fn project_instructions_are_sent_and_reread_when_they_change() {
 }
 
 #[tokio::test]
+async fn instructions_of_a_folder_below_are_sent_from_the_moment_a_step_works_there() {
+    let outside = tempfile::tempdir().unwrap();
+    let added = outside.path().canonicalize().unwrap();
+    let mut talk = ContextSession::with(Bounds::default(), |parts, folder| {
+        talk::with_files(parts);
+        for (place, text) in [("pkg", "Use tabs."), ("pkg/inner", "Use dots."), ("web", "Never.")] {
+            fs::create_dir_all(folder.join(place)).unwrap();
+            fs::write(folder.join(place).join("AGENTS.md"), text).unwrap();
+        }
+        fs::write(folder.join("pkg/inner/a.txt"), "a").unwrap();
+        fs::write(added.join("AGENTS.md"), "Use commas.").unwrap();
+        fs::write(added.join("b.txt"), "b").unwrap();
+    });
+    talk.send(Op::Rules(RuleOp::AddFolder { path: added.display().to_string() })).await;
+    let other = added.join("b.txt");
+    talk.model.will(tool("file.read", serde_json::json!({ "path": "pkg/inner/a.txt" })));
+    talk.model.will(tool("file.read", serde_json::json!({ "path": other })));
+    talk.model.will(chat("done"));
+    talk.turn("one").await;
+    let system = |at: usize| talk.model.requests()[at][0].text().into_owned();
+    let sent = |at: usize| {
+        ["Use tabs.", "Use dots.", "Use commas.", "Never."].map(|text| system(at).contains(text))
+    };
+    assert_eq!(sent(0), [false; 4]);
+    assert_eq!(sent(1), [true, true, false, false]);
+    assert_eq!(sent(2), [true, true, true, false]);
+    assert!(system(1).find("Use tabs.") < system(1).find("Use dots."), "the inner one comes last");
+    talk.turn("two").await;
+    assert!(talk.model.last()[0].text().contains("Use dots."));
+    talk.send(Op::Saved(SavedOp::New)).await;
+    talk.turn("three").await;
+    assert!(!talk.model.last()[0].text().contains("Use dots."), "a new conversation begins anew");
+}
+
+#[tokio::test]
 async fn instructions_of_an_untrusted_folder_are_not_read() {
     let mut talk = ContextSession::with(Bounds::default(), |parts, folder| {
         fs::write(folder.join("AGENTS.md"), "Use tabs.").unwrap();
@@ -530,7 +570,7 @@ async fn the_guide_is_never_asked_for_a_summary() {
     });
     talk.fill(24, 50).await;
     assert_eq!(talk.model.summaries(), 0);
-    talk.send(Op::Compress { focus: None }).await;
+    talk.send(Op::Turn(TurnOp::Compress { focus: None })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::SUM_NO_MODEL);
 }
 
@@ -567,7 +607,7 @@ async fn open_plan_items_are_sent_with_every_request_until_they_are_done() {
     talk.turn("next").await;
     assert_eq!(pinned(&talk.model.last()), "");
     // A turn that is taken back takes its plan with it.
-    talk.send(Op::Rewind { turn: 33, what: None }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 33, what: None })).await;
     talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
     talk.turn("again").await;
     assert_eq!(pinned(&talk.model.last()), plan);
@@ -597,7 +637,7 @@ async fn a_dropped_part_is_found_in_the_store() {
         talk.turn("on").await;
     }
     for id in ["turn_1", "cmd_001"] {
-        talk.send(Op::Recall { id: id.into() }).await;
+        talk.send(Op::Turn(TurnOp::Recall { id: id.into() })).await;
         let found = talk.next(|event| match event {
             Event::Notice(notice) => Some(notice.say.phrase()),
             _ => None,
@@ -608,7 +648,7 @@ async fn a_dropped_part_is_found_in_the_store() {
     let sent = all(&talk.model.last());
     assert!(sent.contains("[turn_1]\nperson: find it"), "{sent}");
     assert!(sent.contains("[cmd_001]\nran: echo"), "{sent}");
-    talk.send(Op::Recall { id: "cmd_777".into() }).await;
+    talk.send(Op::Turn(TurnOp::Recall { id: "cmd_777".into() })).await;
     let hint = talk.notice().await.hint.unwrap().text(Lang::En);
     assert!(hint.contains("turn_1 … turn_19") && hint.contains("cmd_001"), "{hint}");
 }
@@ -640,9 +680,9 @@ async fn a_recall_during_a_turn_does_not_disturb_that_turn() {
     talk.model.script.lock().unwrap().push_back(ModelBehavior::Hangs);
     talk.submit("the second").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
-    talk.send(Op::Recall { id: "turn_1".into() }).await;
+    talk.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     talk.until_it_ends().await;
     let mut talk = talk.resumed().await;
     talk.turn("one more").await;

@@ -219,8 +219,13 @@ impl Host for DialogueHost {
 
     async fn call_model(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
         self.note(if call.repair { "call again" } else { "call" });
-        let parts =
-            RequestParts { system: "", notes: "", history: &self.history, turn: &call.messages };
+        let parts = RequestParts {
+            system: "",
+            tools: avocet::context::size::ContextSize::default(),
+            notes: "",
+            history: &self.history,
+            turn: &call.messages,
+        };
         let (messages, _) = request(parts, Bounds::default());
         self.sent = messages.iter().skip(1).map(shown).collect();
         let reply = self.replies.pop_front().expect("a reply for each call");

@@ -8,7 +8,9 @@ use avocet::config::Paths;
 use avocet::extensions::SearchPath;
 use avocet::i18n::Lang;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
-use avocet::protocol::{Decision, Event, Extensions, Op, Params};
+use avocet::protocol::{
+    Decision, Event, ExtensionOp, Extensions, ModelOp, Op, Params, QuestionOp, RuleOp, TurnOp,
+};
 use avocet::safety::Workspace;
 use avocet::session::extensions::{ExtensionCache, FindPlaces};
 use avocet::tools::Toolbox;
@@ -91,7 +93,7 @@ impl ExtensionSession {
 
     async fn invokes(&mut self, name: &str, args: &str) -> String {
         let (name, args) = (name.to_owned(), args.to_owned());
-        self.send(Op::Invoke { name, args, mentions: vec![] }).await;
+        self.send(Op::Turn(TurnOp::Invoke { name, args, mentions: vec![] })).await;
         self.ended().await;
         self.last().messages.last().unwrap().text().into_owned()
     }
@@ -131,13 +133,18 @@ async fn a_command_uses_its_file_as_of_when_it_is_typed() {
     write(&talk.bench, "home/.r9s/commands/summarize.toml", "prompt = \"Now: {{args}}\"\n");
     assert_eq!(talk.invokes("summarize", "this").await, "Now: this");
     write(&talk.bench, "avocet/commands/late.toml", "prompt = \"Late\"\n");
-    talk.send(Op::RefreshExtensions).await;
+    talk.send(Op::Extension(ExtensionOp::RefreshExtensions)).await;
     let late = talk.next(|event| match event {
         Event::Catalogue(kept) => kept.find("late").cloned(),
         _ => None,
     });
     assert_eq!(late.await.name, "late");
-    talk.send(Op::Invoke { name: "sumarize".into(), args: String::new(), mentions: vec![] }).await;
+    talk.send(Op::Turn(TurnOp::Invoke {
+        name: "sumarize".into(),
+        args: String::new(),
+        mentions: vec![],
+    }))
+    .await;
     assert!(talk.notice().await.contains("`summarize`"));
 }
 
@@ -147,7 +154,7 @@ async fn extensions_are_loaded_before_the_first_message_is_sent() {
     let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
     write(&bench, "avocet/skills/find-bug/SKILL.md", text);
     let mut talk = ExtensionSession::start(bench);
-    talk.send(Op::Submit { text: "hello".into() }).await;
+    talk.send(Op::Turn(TurnOp::Submit { text: "hello".into() })).await;
     talk.ended().await;
     let told = talk.last().messages[0].text().into_owned();
     assert!(told.contains("- find-bug: This skill should be used when it fails."), "{told}");
@@ -160,7 +167,7 @@ async fn the_skill_tool_is_offered_once_skills_exist() {
     talk.catalogue().await;
     let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
     write(&talk.bench, "avocet/skills/find-bug/SKILL.md", text);
-    talk.send(Op::RefreshExtensions).await;
+    talk.send(Op::Extension(ExtensionOp::RefreshExtensions)).await;
     let tools = talk.next(|event| match event {
         Event::Facts(facts) => facts.tools.first().map(|tool| tool.name.clone()),
         _ => None,
@@ -184,18 +191,18 @@ async fn switching_bots_takes_effect_in_the_next_turn() {
     let bench = seed();
     write(&bench, "avocet/bots/warm.toml", "system_prompt = \"Be warm.\"\ntemperature = 1.5\n");
     let mut talk = ExtensionSession::start(bench);
-    talk.send(Op::SetBot { name: Some("warm".into()) }).await;
+    talk.send(Op::Model(ModelOp::SetBot { name: Some("warm".into()) })).await;
     assert!(talk.notice().await.contains("`warm`"));
-    talk.send(Op::Submit { text: "hello".into() }).await;
+    talk.send(Op::Turn(TurnOp::Submit { text: "hello".into() })).await;
     talk.ended().await;
     let request = talk.last();
     assert!(request.messages[0].text().contains("Be warm."));
     assert_eq!((request.params.temperature, request.params.top_p), (Some(1.5), None));
-    talk.send(Op::SetBot { name: Some("reviewr".into()) }).await;
+    talk.send(Op::Model(ModelOp::SetBot { name: Some("reviewr".into()) })).await;
     assert!(talk.notice().await.contains("`reviewer`"));
-    talk.send(Op::SetBot { name: None }).await;
+    talk.send(Op::Model(ModelOp::SetBot { name: None })).await;
     talk.notice().await;
-    talk.send(Op::Submit { text: "again".into() }).await;
+    talk.send(Op::Turn(TurnOp::Submit { text: "again".into() })).await;
     talk.ended().await;
     assert!(!talk.last().messages[0].text().contains("Be warm."));
     assert_eq!(talk.last().params, Params::default());
@@ -211,12 +218,12 @@ async fn project_extensions_load_once_the_folder_is_trusted() {
         move |trusted: bool| SearchPath::new(&paths, trusted.then_some(work.as_path()), &[]);
     let mut talk = ExtensionSession::with(bench, Arc::new(places), false);
     assert!(talk.catalogue().await.entries.is_empty());
-    talk.send(Op::Trust).await;
+    talk.send(Op::Rules(RuleOp::Trust)).await;
     let ask = talk.next(|event| match event {
         Event::Asked(ask) => Some(ask.id),
         _ => None,
     });
     let ask = ask.await;
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     assert!(talk.catalogue().await.find("ours").is_some());
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use avocet::i18n::{Lang, session as words};
 use avocet::model::Scripted;
 use avocet::protocol::{
-    ApprovalScope, Decision, Event, Notice, Observation, Op, Question, Rewind, SessionInfo,
-    StepQuestion,
+    ApprovalScope, Decision, Event, Notice, Observation, Op, Question, QuestionOp, Rewind, RuleOp,
+    SavedOp, SessionInfo, SettingOp, StepQuestion,
 };
 use avocet::session::SessionConfig;
 use avocet::tools::system::System;
@@ -52,13 +52,13 @@ impl FolderSession {
     }
 
     async fn adds(&mut self, path: &str) -> Notice {
-        self.send(Op::AddFolder { path: path.to_owned() }).await;
+        self.send(Op::Rules(RuleOp::AddFolder { path: path.to_owned() })).await;
         self.notice().await
     }
 
     /// The facts once a session was taken up, and what was said about its folders.
     async fn resumed_info(&mut self) -> (SessionInfo, Vec<Notice>) {
-        self.send(Op::SetLang { lang: Lang::Zh }).await;
+        self.send(Op::Setting(SettingOp::SetLang { lang: Lang::Zh })).await;
         let mut said = Vec::new();
         let facts = self
             .next(|event| match event {
@@ -99,7 +99,7 @@ async fn an_added_folder_is_restored_when_the_session_is_resumed() {
     talk.turn("two").await;
     assert_eq!(talk.adds(&late).await.say.phrase(), words::ADDED_FOLDER);
     // The chat is taken back, the folder is not.
-    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Chat) })).await;
     talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
     let mut talk = talk.again(true, &[DONE]).await;
     let (facts, said) = talk.resumed_info().await;
@@ -136,19 +136,19 @@ async fn a_folder_of_one_session_is_not_part_of_another_resumed_one() {
     let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::with_store(parts, false));
     talk.turn("the first").await;
     let mut talk = talk.again(false, &[DONE, DONE]).await;
-    talk.send(Op::AddFolder { path: "../lib".into() }).await;
+    talk.send(Op::Rules(RuleOp::AddFolder { path: "../lib".into() })).await;
     let with = talk.facts(|facts| !facts.added.is_empty()).await;
     talk.turn("the second").await;
     // A new session goes on with the folders there are, and keeps them as its own.
-    talk.send(Op::New).await;
+    talk.send(Op::Saved(SavedOp::New)).await;
     talk.turn("the third").await;
     let third = talk.again(true, &[DONE]).await;
     let mut talk = third;
     assert_eq!(talk.resumed_info().await.0.added, with.added);
-    talk.send(Op::SearchSessions { words: "the first".into() }).await;
+    talk.send(Op::Saved(SavedOp::SearchSessions { words: "the first".into() })).await;
     let page = talk.page().await;
     let id = page[0].split(':').next().unwrap().to_owned();
-    talk.send(Op::Resume { session: id }).await;
+    talk.send(Op::Saved(SavedOp::Resume { session: id })).await;
     talk.facts(|facts| facts.added.is_empty()).await;
 }
 
@@ -186,7 +186,7 @@ fn venv(ws: &Path) -> Option<PathBuf> {
 async fn answers(talk: &mut FolderSession, decision: Decision) -> String {
     let (ask, question) = talk.next_question().await;
     let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
-    talk.send(Op::Decide { ask, decision }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     let of_folder = risk.reasons.iter().find(|reason| reason.rule == "program.folder");
     of_folder.map(|reason| reason.say.text(Lang::En)).unwrap_or_default()
 }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use avocet::hooks::{HookFiles, HookFolders, read_hooks};
 use avocet::i18n::{LocalizedText, Phrase, hooks as phrases};
 use avocet::model::{Model, Scripted};
-use avocet::protocol::{Decision, Observation, Op, Outcome, Question, Report, StepAction};
+use avocet::protocol::{
+    Decision, Observation, Op, Outcome, Question, QuestionOp, Report, SessionOp, StepAction,
+};
 use avocet::safety::Cleared;
 use avocet::session::SessionConfig;
 use avocet::session::session_hooks::HookAccess;
@@ -124,7 +126,9 @@ fn ran(hooks: &Played) -> Vec<String> {
 async fn answer(client: &mut SessionClient, index: usize) -> String {
     let (ask, question) = client.next_question().await;
     let Question::Choice { text, .. } = question else { panic!("{question:?}") };
-    client.send(Op::Decide { ask, decision: Decision::Choose { index } }).await;
+    client
+        .send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Choose { index } }))
+        .await;
     text
 }
 
@@ -174,7 +178,7 @@ async fn declined_hooks_do_not_run_and_the_page_says_so() {
     let mut client = SessionClient::start(parts(folder.path(), &[DONE], &hooks));
     answer(&mut client, 1).await;
     client.turn("hello").await;
-    client.send(Op::Report { report: Report::Hooks }).await;
+    client.send(Op::Session(SessionOp::Report { report: Report::Hooks })).await;
     let page = client.page().await.join("\n");
     for part in ["Stop", "./stop.sh", "declined", "TeammateIdle"] {
         assert!(page.contains(part), "{part}: {page}");
@@ -190,7 +194,7 @@ async fn the_page_shows_the_last_run() {
     write_hooks(&hooks.folders.home, &[("Stop", "./stop.sh")]);
     let mut client = SessionClient::start(parts(folder.path(), &[DONE], &hooks));
     client.turn("hello").await;
-    client.send(Op::Report { report: Report::Hooks }).await;
+    client.send(Op::Session(SessionOp::Report { report: Report::Hooks })).await;
     let page = client.page().await.join("\n");
     assert!(page.contains("last run") && page.contains("exit 0"), "{page}");
     client.close().await;
@@ -206,7 +210,7 @@ async fn no_hook_runs_in_a_folder_that_is_not_trusted() {
     parts.security.place.trusted = false;
     let mut client = SessionClient::start(parts);
     client.turn("hello").await;
-    client.send(Op::Report { report: Report::Hooks }).await;
+    client.send(Op::Session(SessionOp::Report { report: Report::Hooks })).await;
     let page = client.page().await.join("\n");
     assert!(page.contains("not trusted") && !page.contains("theirs"), "{page}");
     client.close().await;

@@ -9,8 +9,8 @@ use avocet::i18n::{Lang, LocalizedText, session as words};
 use avocet::model::Scripted;
 use avocet::protocol::budget::{SpendLimit, SpendLimits};
 use avocet::protocol::{
-    Decision, Event, Observation, Op, Outcome, Page, PageRow, Question, SandboxStatus, SettingRow,
-    TurnOutcome,
+    Decision, Event, Observation, Op, Outcome, Page, PageRow, Question, QuestionOp, SandboxStatus,
+    SettingRow, TurnOutcome,
 };
 use avocet::safety::{Cleared, Policy};
 use avocet::session::Wanted;
@@ -145,7 +145,7 @@ async fn approve_noting(
     let (ask, question) = talk.next_question().await;
     assert!(matches!(question, Question::Step(_)), "{question:?}");
     before();
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     let mut ran_by = String::new();
     // The next request may be prepared before that is shown.
     let finished = |event| match event {
@@ -228,7 +228,7 @@ async fn a_limit_of_steps_counts_in_the_running_turn() {
     let (ask, question) = talk.next_question().await;
     let Question::Pause { why } = question else { panic!("{question:?}") };
     assert!(why.text(Lang::En).contains('1'), "{why:?}");
-    talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Stop })).await;
     assert!(matches!(talk.ending().await, TurnOutcome::Limit { .. }));
 }
 
@@ -244,6 +244,6 @@ async fn a_limit_of_tokens_counts_before_the_next_request_of_a_running_turn() {
     let (ask, question) = talk.next_question().await;
     let Question::Pause { why } = question else { panic!("{question:?}") };
     assert!(why.text(Lang::En).contains("limits.tokens.turn"), "{why:?}");
-    talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Stop })).await;
     assert!(matches!(talk.ending().await, TurnOutcome::Limit { .. }));
 }

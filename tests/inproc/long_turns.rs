@@ -10,7 +10,8 @@ use avocet::context::window::Bounds;
 use avocet::i18n::context as words;
 use avocet::model::{Chunk, Model, ModelError, Request};
 use avocet::protocol::{
-    Compaction, ContentBlock, Dialect, Event, Message, Op, Role, ToolCall, Truncation, TurnOutcome,
+    Compaction, ContentBlock, Dialect, Event, Message, Op, Role, ToolCall, Truncation, TurnOp,
+    TurnOutcome,
 };
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -371,7 +372,7 @@ async fn what_the_user_says_meanwhile_stays() {
     let mut turn = LongTurn::start(Reader::new(Dialect::Tools, Summarizing::Works, 300));
     turn.submit(WORDS).await;
     turn.next(|event| matches!(event, Event::StepFinished(_)).then_some(())).await;
-    turn.send(Op::Steer { text: "Leave out the tests.".into() }).await;
+    turn.send(Op::Turn(TurnOp::Steer { text: "Leave out the tests.".into() })).await;
     turn.until_end().await;
     let requests = turn.requests();
     let since = requests.iter().position(|request| all(request).contains("Leave out the tests."));
@@ -405,7 +406,7 @@ async fn past_turns_make_room_for_the_running_one_with_a_receipt() {
     let last = turn.requests().pop().unwrap();
     assert!(is_paired(&last) && messages_size(&last).fits(turn.bounds().room));
     assert!(all(&last).contains("Read the first ones.") && all(&last).contains(WORDS));
-    turn.send(Op::Recall { id: "turn_1".into() }).await;
+    turn.send(Op::Turn(TurnOp::Recall { id: "turn_1".into() })).await;
     assert_eq!(turn.notice().await.say.phrase(), words::RECALLED);
     turn.play("And?").await;
     let last = turn.requests().pop().unwrap();

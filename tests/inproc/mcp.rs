@@ -11,7 +11,9 @@ use avocet::mcp::{
     ServerStarter, ServerTransport, StdioServer, ToolFilter,
 };
 use avocet::model::{Model, Scripted};
-use avocet::protocol::{Decision, Event, McpAction, Observation, Op, Outcome, Question};
+use avocet::protocol::{
+    Decision, Event, ExtensionOp, McpAction, Observation, Op, Outcome, Question, QuestionOp,
+};
 use avocet::safety::PolicyRule;
 use avocet::session::SessionConfig;
 use avocet::session::mcp_servers::McpAccess;
@@ -213,7 +215,7 @@ async fn a_server_of_the_project_is_asked_about_once_and_a_message_waits_for_tha
     client.next(|event| matches!(event, Event::Queued { .. }).then_some(())).await;
     assert!(servers.started.lock().unwrap().is_empty());
     let decision = Decision::Choose { index: 0 };
-    client.send(Op::Decide { ask, decision }).await;
+    client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     client.ending().await;
     client.close().await;
     assert_eq!(*servers.started.lock().unwrap(), ["run-theirs"]);
@@ -231,8 +233,8 @@ async fn a_server_that_the_user_declined_does_not_start() {
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
     let (ask, _) = client.next_question().await;
     let decision = Decision::Choose { index: 1 };
-    client.send(Op::Decide { ask, decision }).await;
-    client.send(Op::Mcp { action: McpAction::Show }).await;
+    client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    client.send(Op::Extension(ExtensionOp::Mcp { action: McpAction::Show })).await;
     let page = client.page().await.join("\n");
     assert!(page.contains("declined"), "{page}");
     client.close().await;
@@ -261,11 +263,11 @@ async fn a_server_is_switched_off_and_on() {
     let mut client = SessionClient::start(parts(folder.path(), &[], &servers));
     client.facts(|info| info.tools.iter().any(|tool| tool.name == "mcp.call")).await;
     let off = McpAction::Off { server: "theirs".into() };
-    client.send(Op::Mcp { action: off }).await;
+    client.send(Op::Extension(ExtensionOp::Mcp { action: off })).await;
     let page = client.page().await.join("\n");
     assert!(page.contains("switched off"), "{page}");
     let on = McpAction::On { server: "theirs".into() };
-    client.send(Op::Mcp { action: on }).await;
+    client.send(Op::Extension(ExtensionOp::Mcp { action: on })).await;
     client.facts(|info| info.tools.iter().any(|tool| tool.name == "mcp.call")).await;
     client.close().await;
     assert_eq!(servers.started.lock().unwrap().len(), 2);
@@ -284,7 +286,7 @@ async fn what_a_server_asks_in_a_call_is_a_question_of_the_session() {
     let Question::Form { fields, .. } = question else { panic!("{question:?}") };
     assert_eq!(fields[0].name, "word");
     let decision = Decision::Fill { values: vec!["tern".into()] };
-    client.send(Op::Decide { ask, decision }).await;
+    client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     let events = client.until_it_ends().await;
     assert_eq!(observed(&events).stdout, "tern");
     client.close().await;

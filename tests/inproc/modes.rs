@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use avocet::model::Scripted;
 use avocet::protocol::{
-    ApprovalMode, AskId, Decision, Event, NotePlace, Op, Outcome, PlanItem, Question, Topic,
-    TurnOutcome,
+    ApprovalMode, AskId, Decision, Event, ExtensionOp, NotePlace, Op, Outcome, PlanItem, Question,
+    QuestionOp, RuleOp, Topic, TurnOutcome,
 };
 use avocet::session::SessionConfig;
 use serde_json::json;
@@ -37,7 +37,7 @@ fn session(
 
 /// Sets plan mode and waits for the question about the plan.
 async fn plan_question(talk: &mut SessionClient) -> (AskId, Vec<PlanItem>) {
-    talk.send(Op::SetApprovalMode { mode: ApprovalMode::Plan }).await;
+    talk.send(Op::Rules(RuleOp::SetApprovalMode { mode: ApprovalMode::Plan })).await;
     talk.submit("do it").await;
     let (id, question) = talk.next_question().await;
     let Question::Plan { items, .. } = question else { panic!("{question:?}") };
@@ -61,7 +61,7 @@ async fn an_accepted_plan_is_carried_out_in_the_chosen_mode() {
     assert_eq!(items.iter().map(PlanItem::line).collect::<Vec<_>>(), ["[ ] write a.txt"]);
     let edited = vec![PlanItem::parse("write b.txt first")];
     let decision = Decision::AcceptPlan { mode: ApprovalMode::Edits, items: Some(edited.clone()) };
-    talk.send(Op::Decide { ask, decision }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     let shown = talk
         .next(|event| match event {
             Event::Plan { items } => Some(items),
@@ -82,10 +82,11 @@ async fn a_refused_plan_changes_nothing_and_plan_mode_stays() {
     let mut talk = session(&real, replies, |_| {});
     let (ask, _) = plan_question(&mut talk).await;
     let decision = Decision::Answer { text: "smaller steps".into() };
-    talk.send(Op::Decide { ask, decision }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     assert_eq!(written(&mut talk).await, Outcome::Refused);
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     assert_eq!(talk.ending().await, TurnOutcome::Stopped);
     assert_eq!(talk.facts(|_| true).await.approval, ApprovalMode::Plan);
 }
@@ -95,7 +96,7 @@ async fn a_resumed_session_goes_on_in_its_mode() {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().canonicalize().unwrap();
     let talk = session(&real, &[DONE], |parts| talk::with_store(parts, false));
-    talk.send(Op::SetApprovalMode { mode: ApprovalMode::Edits }).await;
+    talk.send(Op::Rules(RuleOp::SetApprovalMode { mode: ApprovalMode::Edits })).await;
     let mut talk = talk;
     talk.turn("hello").await;
     talk.close().await;
@@ -128,12 +129,12 @@ async fn a_note_is_appended_and_sent_with_the_next_message() {
         (NotePlace::Local, "no tabs"),
         (NotePlace::User, "short"),
     ] {
-        talk.send(Op::AddNote { place, text: text.into() }).await;
+        talk.send(Op::Extension(ExtensionOp::AddNote { place, text: text.into() })).await;
     }
     talk.turn("hello").await;
     assert_eq!(fs::read_to_string(real.join("CLAUDE.md")).unwrap(), "be kind\n- use tabs\n");
     assert_eq!(fs::read_to_string(own).unwrap(), "- short\n");
-    talk.send(Op::ShowMemory).await;
+    talk.send(Op::Extension(ExtensionOp::ShowMemory)).await;
     let page = talk.page().await;
     for (row, name) in page.iter().zip(["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md"]) {
         assert!(row.starts_with(name), "{page:?}");

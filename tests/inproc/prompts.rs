@@ -13,8 +13,8 @@ use avocet::prompt::input;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
     AskId, AttachmentInfo, AttachmentSize, Decision, Event, Notice, Observation, Op, Outcome,
-    Prompt, PromptSource, PromptSourceKind, Question, Role, SessionInfo, StepAction, StepQuestion,
-    Tier, TurnOutcome,
+    Prompt, PromptSource, PromptSourceKind, Question, QuestionOp, Role, SavedOp, SessionInfo,
+    StepAction, StepQuestion, Tier, TurnOp, TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
@@ -125,7 +125,8 @@ impl PromptSession {
                     Event::Asked(ask) => {
                         let decision = decide(&ask.question);
                         seen.asked.push(ask.question);
-                        let op = Op::Decide { ask: AskId(ask.id.0), decision };
+                        let op =
+                            Op::Question(QuestionOp::Decide { ask: AskId(ask.id.0), decision });
                         self.handle.ops.send(op.into()).await.unwrap();
                     }
                     Event::StepFinished(observation) => seen.observed.push(*observation),
@@ -148,7 +149,7 @@ impl PromptSession {
 
     /// What a template becomes.
     async fn render(&mut self, prompt: Prompt) -> Seen {
-        self.send(Op::Render { prompt: Box::new(prompt) }).await;
+        self.send(Op::Turn(TurnOp::Render { prompt: Box::new(prompt) })).await;
         self.until_the_end(all).await
     }
 
@@ -301,7 +302,7 @@ fn command(template: &str, args: &str) -> Prompt {
 async fn a_template_is_one_user_message_with_the_output_in_its_place() {
     let mut talk = PromptSession::start();
     let prompt = command("Sum up ({{args}}):\n!{printf 'a\\nb\\n\\n'}\nEnd", "briefly");
-    talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
+    talk.send(Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) })).await;
     let seen = talk.until_the_end(all).await;
     assert_eq!(seen.ending, Some(TurnOutcome::Done));
     assert_eq!(seen.said, ["/sum briefly"], "what was typed is what is shown");
@@ -313,7 +314,7 @@ async fn a_template_is_one_user_message_with_the_output_in_its_place() {
 async fn all_template_commands_ask_together_with_their_tiers() {
     let mut talk = PromptSession::start();
     let prompt = command("!{pwd} !{touch x && ls} !{rm -rf /}", "");
-    talk.send(Op::Render { prompt: Box::new(prompt) }).await;
+    talk.send(Op::Turn(TurnOp::Render { prompt: Box::new(prompt) })).await;
     let seen = talk.until_the_end(none).await;
     let [Question::Pieces { of, pieces, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
     assert_eq!(of, "/sum");
@@ -331,7 +332,7 @@ async fn all_template_commands_ask_together_with_their_tiers() {
 async fn one_template_command_can_be_rejected_and_the_model_is_told() {
     let mut talk = PromptSession::start();
     let prompt = command("A !{echo one} B !{touch x} C", "");
-    talk.send(Op::Render { prompt: Box::new(prompt) }).await;
+    talk.send(Op::Turn(TurnOp::Render { prompt: Box::new(prompt) })).await;
     let seen = talk.until_the_end(|_| Decision::ApproveAll { steps: vec!["cmd_001".into()] }).await;
     assert_eq!(seen.text(), "A one B [the user did not allow this command to run: touch x] C");
     assert!(!talk.path("x").exists());
@@ -342,7 +343,7 @@ async fn a_plain_approval_does_not_cover_a_high_risk_command() {
     let mut talk = PromptSession::start();
     talk.write("build/x", "");
     let prompt = command("!{echo one} !{rm -rf build}", "");
-    talk.send(Op::Render { prompt: Box::new(prompt) }).await;
+    talk.send(Op::Turn(TurnOp::Render { prompt: Box::new(prompt) })).await;
     let seen = talk.until_the_end(|_| Decision::Approve).await;
     assert!(seen.text().starts_with("one [the user did not allow"), "{}", seen.text());
     assert!(talk.path("build/x").exists());
@@ -443,13 +444,13 @@ async fn a_template_command_over_its_time_or_output_limit_is_an_error() {
 async fn a_cancel_at_the_question_runs_nothing() {
     let mut talk = PromptSession::start();
     let prompt = command("!{touch x}", "");
-    talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
+    talk.send(Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) })).await;
     loop {
         if let Some(Event::Asked(_)) = talk.handle.events.recv().await {
             break;
         }
     }
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     let seen = talk.until_the_end(nobody).await;
     assert_eq!(seen.ending, Some(TurnOutcome::Cancelled));
     assert_eq!(seen.observed[0].outcome, Outcome::Cancelled);
@@ -550,7 +551,7 @@ async fn a_prompt_in_the_queue_keeps_its_parts() {
     let mut talk = PromptSession::start();
     talk.write("a", "1\n");
     let prompt = command("!{echo held}", "");
-    talk.send(Op::SubmitPrompt { prompt: Box::new(prompt) }).await;
+    talk.send(Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) })).await;
     talk.types("see @a").await;
     talk.types("more").await;
     talk.until_the_end(all).await;
@@ -564,9 +565,10 @@ async fn a_prompt_in_the_queue_keeps_its_parts() {
 #[tokio::test]
 async fn retrying_fills_the_prompt_again() {
     let mut talk = PromptSession::start();
-    talk.send(Op::SubmitPrompt { prompt: Box::new(command("!{echo one}", "")) }).await;
+    talk.send(Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(command("!{echo one}", "")) }))
+        .await;
     talk.until_the_end(all).await;
-    talk.send(Op::Retry).await;
+    talk.send(Op::Turn(TurnOp::Retry)).await;
     let seen = talk.until_the_end(all).await;
     assert_eq!(seen.asked.len(), 1);
     assert_eq!(talk.sent(), ["one", "one"]);
@@ -733,7 +735,7 @@ async fn an_edited_step_is_assessed_under_the_skills_restrictions() {
     for (work, expected) in
         [(StepAction::exec("pwd", &[]), (Tier::L1, "skill.narrow")), (skill, (Tier::L0, "skill"))]
     {
-        talk.send(Op::PreviewRisk { ask, work }).await;
+        talk.send(Op::Question(QuestionOp::PreviewRisk { ask, work })).await;
         let risk = loop {
             if let Event::Judged { risk, .. } = talk.handle.events.recv().await.unwrap() {
                 break risk;
@@ -746,8 +748,9 @@ async fn an_edited_step_is_assessed_under_the_skills_restrictions() {
 #[tokio::test]
 async fn a_user_invokes_a_skill_by_name_and_its_commands_ask() {
     let mut talk = PromptSession::skilled(&[DONE; 3], &[("stamp", WRITES), ("deploy", DEPLOY)]);
-    let invoke =
-        |name: &str| Op::Invoke { name: name.into(), args: String::new(), mentions: vec![] };
+    let invoke = |name: &str| {
+        Op::Turn(TurnOp::Invoke { name: name.into(), args: String::new(), mentions: vec![] })
+    };
     talk.send(invoke("stamp")).await;
     let seen = talk.until_the_end(all).await;
     assert!(matches!(&seen.asked[..], [Question::Pieces { .. }]), "{seen:?}");
@@ -761,8 +764,8 @@ async fn a_user_invokes_a_skill_by_name_and_its_commands_ask() {
     talk.send(invoke("deploy")).await;
     talk.until_the_end(nobody).await;
     assert!(talk.sent()[1].contains("Deploy it."));
-    talk.send(Op::New).await;
-    talk.send(Op::Submit { text: "hello".into() }).await;
+    talk.send(Op::Saved(SavedOp::New)).await;
+    talk.send(Op::Turn(TurnOp::Submit { text: "hello".into() })).await;
     talk.until_the_end(nobody).await;
     assert!(!talk.system().contains("Active skill"), "a fresh conversation has none in view");
 }

@@ -14,8 +14,8 @@ use avocet::present::flow::QuestionFlow;
 use avocet::present::{ChoicePick, YES};
 use avocet::protocol::{
     ApprovalMode, ApprovalScope, Ask, AskId, Change, Decision, Effect, Event, Op, PlanItem,
-    Question, Reason, Requires, Risk, SandboxDenial, SessionInfo, Step, StepAction, StepQuestion,
-    Tier, TurnOrigin, UpcomingStep,
+    Question, QuestionOp, Reason, Requires, Risk, SandboxDenial, SessionInfo, Step, StepAction,
+    StepQuestion, Tier, TurnOp, TurnOrigin, UpcomingStep,
 };
 use avocet::safety::redact::Redactor;
 use avocet::tui::{self, ScreenConfig, ScreenEffect, ScreenInput, State, TimedInput};
@@ -221,7 +221,7 @@ struct Screen {
 impl Screen {
     fn input(&mut self, input: ScreenInput) {
         for effect in tui::update(&mut self.state, TimedInput { at: self.now, input }) {
-            if let ScreenEffect::Send(Op::Decide { decision, .. }) = effect {
+            if let ScreenEffect::Send(Op::Question(QuestionOp::Decide { decision, .. })) = effect {
                 assert_eq!(self.decided.replace(decision), None, "one question, one answer");
             }
         }
@@ -294,7 +294,8 @@ fn in_lines(question: &str, flow: &QuestionFlow, cell: &str) -> Option<Decision>
         };
         for line in lines {
             for effect in plain.on_line(&line) {
-                if let PlainEffect::Send(Op::Decide { decision, .. }) = effect {
+                if let PlainEffect::Send(Op::Question(QuestionOp::Decide { decision, .. })) = effect
+                {
                     decided = Some(decision);
                 }
             }
@@ -337,10 +338,10 @@ fn headless(question: &str) -> Option<Decision> {
         clean: str::to_owned,
         secrets: Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16])),
     };
-    let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "go".into() });
+    let mut turn = HeadlessTurn::new(&options, &Op::Turn(TurnOp::Submit { text: "go".into() }));
     let effects = turn.on_event(&Event::Asked(Box::new(ask(question))));
     effects.into_iter().find_map(|effect| match effect {
-        HeadlessEffect::Send(Op::Decide { decision, .. }) => Some(decision),
+        HeadlessEffect::Send(Op::Question(QuestionOp::Decide { decision, .. })) => Some(decision),
         _ => None,
     })
 }

@@ -7,11 +7,11 @@ use avocet::i18n::{
 };
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
-    ExtensionKind, ExtensionState, Extensions, FormField, FormFieldKind, Mode, ModelMessage,
-    ModelOffer, Money, Notice, Observation, Op, Outcome, PlanItem, PlanState, Question,
-    QueuedMessage, Reason, Requires, Risk, SandboxDenial, SessionInfo, Step, StepAction,
-    StepQuestion, SubCommand, SubmitId, TemplateCommand, Tier, TurnOrigin, TurnOutcome,
-    UntrustedFile, UpcomingStep, Usage,
+    ExtensionKind, ExtensionOp, ExtensionState, Extensions, FormField, FormFieldKind, Mode,
+    ModelMessage, ModelOffer, ModelOp, Money, Notice, Observation, Op, Outcome, PlanItem,
+    PlanState, Question, QuestionOp, QueuedMessage, Reason, Requires, Risk, SandboxDenial,
+    SessionInfo, Step, StepAction, StepQuestion, SubCommand, SubmitId, TemplateCommand, Tier,
+    TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{
@@ -64,7 +64,9 @@ impl Screen {
     fn input(&mut self, input: ScreenInput) -> Vec<ScreenEffect> {
         let effects = tui::update(&mut self.state, tui::TimedInput { at: self.now, input });
         for effect in &effects {
-            if let ScreenEffect::Send(op) = effect {
+            if let ScreenEffect::Send(op) = effect
+                && *op != Op::Extension(ExtensionOp::RefreshExtensions)
+            {
                 self.sent.push(op.clone());
             }
         }
@@ -430,7 +432,7 @@ fn a_long_command_must_be_scrolled_to_its_end_before_approval() {
     screen.receives(conversation()).receives([question]).waits(1_000);
     let approves = |screen: &mut Screen| {
         screen.types("y").waits(1_000);
-        screen.sent.iter().any(|op| matches!(op, Op::Decide { .. }))
+        screen.sent.iter().any(|op| matches!(op, Op::Question(QuestionOp::Decide { .. })))
     };
     let mut shown = BTreeSet::new();
     let mut pages = 0;
@@ -481,7 +483,10 @@ fn an_edited_step_shows_its_new_verdict() {
     screen.receives(conversation()).receives([asks_to_install()]).waits(300).types("e");
     screen.types("-dev");
     shows!("edit_judging", screen);
-    let Some(Op::PreviewRisk { ask, work }) = screen.sent.last().cloned() else { panic!("judges") };
+    let Some(Op::Question(QuestionOp::PreviewRisk { ask, work })) = screen.sent.last().cloned()
+    else {
+        panic!("judges")
+    };
     assert_eq!(work, StepAction::exec("npm", &["install", "left-pad", "--save-dev"]));
     screen.receives([Event::Judged {
         ask,
@@ -491,7 +496,10 @@ fn an_edited_step_shows_its_new_verdict() {
     }]);
     shows!("edit_judged", screen);
     screen.waits(1_000).types("\n");
-    assert_eq!(screen.sent.last(), Some(&Op::Decide { ask, decision: Decision::Edit(work) }));
+    assert_eq!(
+        screen.sent.last(),
+        Some(&Op::Question(QuestionOp::Decide { ask, decision: Decision::Edit(work) }))
+    );
 }
 
 #[test]
@@ -578,7 +586,10 @@ fn one_command_can_be_rejected_and_high_risk_needs_a_capital_letter() {
     screen.types("y").waits(400);
     let steps = |ids: &[&str]| {
         let steps = ids.iter().map(|id| (*id).to_owned()).collect();
-        Some(Op::Decide { ask: AskId(9), decision: Decision::ApproveAll { steps } })
+        Some(Op::Question(QuestionOp::Decide {
+            ask: AskId(9),
+            decision: Decision::ApproveAll { steps },
+        }))
     };
     assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001"]));
     let mut screen = Screen::new(Lang::En, (80, 24));
@@ -592,7 +603,10 @@ fn enter_runs_no_template_command_and_an_empty_selection_does_not_answer() {
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
     screen.types("\n");
-    let none = Op::Decide { ask: AskId(9), decision: Decision::Reject { word: None } };
+    let none = Op::Question(QuestionOp::Decide {
+        ask: AskId(9),
+        decision: Decision::Reject { word: None },
+    });
     assert_eq!(screen.sent.last(), Some(&none));
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.receives([started("/release v2"), asks_about_pieces()]).waits(400);
@@ -603,7 +617,7 @@ fn enter_runs_no_template_command_and_an_empty_selection_does_not_answer() {
     screen.types(" y").waits(400);
     assert!(matches!(
         screen.sent.last(),
-        Some(Op::Decide { decision: Decision::ApproveAll { steps }, .. }) if steps.len() == 1
+        Some(Op::Question(QuestionOp::Decide { decision: Decision::ApproveAll { steps }, .. })) if steps.len() == 1
     ));
 }
 
@@ -821,7 +835,11 @@ fn a_bot_is_chosen_from_those_there_are() {
     }
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.receives([kept()]).types("/bot\n\n");
-    assert_eq!(screen.sent, [Op::SetBot { name: None }], "nothing was moved: all is as it is");
+    assert_eq!(
+        screen.sent,
+        [Op::Model(ModelOp::SetBot { name: None })],
+        "nothing was moved: all is as it is"
+    );
 }
 
 #[test]
@@ -1224,7 +1242,10 @@ fn a_list_of_steps_can_be_approved_at_once_when_none_is_high_risk() {
         screen.types("a").waits(400);
         let steps = ["cmd_003", "cmd_004", "cmd_005"].map(str::to_owned).to_vec();
         let decision = Decision::ApproveAll { steps };
-        assert_eq!(screen.sent.last(), Some(&Op::Decide { ask: AskId(7), decision }));
+        assert_eq!(
+            screen.sent.last(),
+            Some(&Op::Question(QuestionOp::Decide { ask: AskId(7), decision }))
+        );
     }
     let grave = risk(
         Tier::L2,
@@ -1247,7 +1268,7 @@ fn steps_that_were_not_shown_are_not_approved() {
     screen.types(" ").types(" ").types("ａ").waits(400);
     assert!(matches!(
         screen.sent.last(),
-        Some(Op::Decide { decision: Decision::ApproveAll { .. }, .. })
+        Some(Op::Question(QuestionOp::Decide { decision: Decision::ApproveAll { .. }, .. }))
     ));
 }
 
@@ -1609,7 +1630,10 @@ fn a_change_that_was_not_shown_completely_is_not_approved() {
     screen.receives([started("fix the total"), asks_for_change()]).waits(400).types("y");
     assert!(screen.sent.is_empty(), "a part was hidden");
     screen.types("      y").waits(400);
-    assert_eq!(screen.sent, [Op::Decide { ask: AskId(7), decision: Decision::Approve }]);
+    assert_eq!(
+        screen.sent,
+        [Op::Question(QuestionOp::Decide { ask: AskId(7), decision: Decision::Approve })]
+    );
 }
 
 #[test]
@@ -1679,7 +1703,11 @@ fn the_model_asks_and_choices_are_picked_by_letter_digit_or_arrow() {
         let mut screen = Screen::new(Lang::En, (80, 24));
         screen.receives([started("clean up"), question(&[cents, euros], Lang::En)]);
         screen.waits(400).types(keys).waits(400);
-        assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }], "{keys:?}");
+        assert_eq!(
+            screen.sent,
+            [Op::Question(QuestionOp::Decide { ask: AskId(9), decision })],
+            "{keys:?}"
+        );
     }
 }
 
@@ -1731,8 +1759,10 @@ fn missing_inputs_of_a_script_are_filled_in_as_one_form() {
         let mut screen = Screen::new(Lang::En, (80, 24));
         screen.receives([started("/run letter"), form(Lang::En)]);
         screen.waits(400).types(keys);
-        let decided: Vec<_> =
-            decision.map(|decision| Op::Decide { ask: AskId(9), decision }).into_iter().collect();
+        let decided: Vec<_> = decision
+            .map(|decision| Op::Question(QuestionOp::Decide { ask: AskId(9), decision }))
+            .into_iter()
+            .collect();
         assert_eq!(screen.sent, decided, "{keys:?}");
     }
     let mut screen = Screen::new(Lang::En, (80, 24));
@@ -1744,7 +1774,7 @@ fn missing_inputs_of_a_script_are_filled_in_as_one_form() {
     assert!(screen.picture().contains("Rental"), "{}", screen.picture());
     screen.press(KeyCode::Esc, KeyModifiers::NONE);
     let decision = Decision::Reject { word: None };
-    assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }]);
+    assert_eq!(screen.sent, [Op::Question(QuestionOp::Decide { ask: AskId(9), decision })]);
 }
 
 #[test]

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use avocet::i18n::{Lang, session as words};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    ApprovalScope, Decision, Dialect, Effort, Event, ExportFormat, Mode, Op, Outcome, Provider,
-    Question, QueuedMessage, Report, Rewind, StepAction, StepQuestion, Submission, SubmitId, Tier,
-    TurnOrigin, TurnOutcome,
+    ApprovalScope, Decision, Dialect, Effort, Event, ExportFormat, Mode, ModelOp, Op, Outcome,
+    Provider, Question, QuestionOp, QueuedMessage, Report, Rewind, RuleOp, SavedOp, SessionOp,
+    SettingOp, StepAction, StepQuestion, Submission, SubmitId, Tier, TurnOp, TurnOrigin,
+    TurnOutcome,
 };
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
@@ -60,7 +61,7 @@ impl TestSession {
     }
 
     async fn history_share(&mut self) -> Vec<String> {
-        self.send(Op::Report { report: Report::Context }).await;
+        self.send(Op::Session(SessionOp::Report { report: Report::Context })).await;
         self.page().await
     }
 }
@@ -113,13 +114,13 @@ fn followed(id: u64, op: Op) -> Submission {
 #[tokio::test]
 async fn of_two_equal_messages_the_one_that_is_meant_is_taken_out_of_the_queue() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE, DONE]);
-    let same = || Op::Submit { text: "again".to_owned() };
-    talk.send(followed(1, Op::Submit { text: "go".to_owned() })).await;
+    let same = || Op::Turn(TurnOp::Submit { text: "again".to_owned() });
+    talk.send(followed(1, Op::Turn(TurnOp::Submit { text: "go".to_owned() }))).await;
     let (ask, _) = talk.next_question().await;
     talk.send(followed(2, same())).await;
     talk.send(followed(3, same())).await;
-    talk.send(followed(4, Op::Steer { text: "again".to_owned() })).await;
-    talk.send(Op::Unqueue { id: SubmitId(2) }).await;
+    talk.send(followed(4, Op::Turn(TurnOp::Steer { text: "again".to_owned() }))).await;
+    talk.send(Op::Turn(TurnOp::Unqueue { id: SubmitId(2) })).await;
     let dropped = talk
         .next(|event| match event {
             Event::Dropped { submit } => Some(submit),
@@ -127,7 +128,8 @@ async fn of_two_equal_messages_the_one_that_is_meant_is_taken_out_of_the_queue()
         })
         .await;
     assert_eq!(dropped, SubmitId(2));
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     let steered = talk
         .next(|event| match event {
             Event::Steered { submit, .. } => Some(submit),
@@ -148,9 +150,16 @@ async fn of_two_equal_messages_the_one_that_is_meant_is_taken_out_of_the_queue()
 #[tokio::test]
 async fn whoever_follows_a_submission_is_told_when_no_turn_comes_of_it() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
-    let invoked = Op::Invoke { name: "gone".into(), args: String::new(), mentions: Vec::new() };
-    let set = Op::SetLang { lang: Lang::En };
-    for (id, op) in (10..).zip([Op::Retry, invoked, Op::RunQueue, set, Op::Undo { turns: 1 }]) {
+    let invoked =
+        Op::Turn(TurnOp::Invoke { name: "gone".into(), args: String::new(), mentions: Vec::new() });
+    let set = Op::Setting(SettingOp::SetLang { lang: Lang::En });
+    for (id, op) in (10..).zip([
+        Op::Turn(TurnOp::Retry),
+        invoked,
+        Op::Turn(TurnOp::RunQueue),
+        set,
+        Op::Turn(TurnOp::Undo { turns: 1 }),
+    ]) {
         let shown = format!("{op:?}");
         talk.send(followed(id, op)).await;
         let dropped = talk
@@ -165,9 +174,9 @@ async fn whoever_follows_a_submission_is_told_when_no_turn_comes_of_it() {
     // What waits is told too when the queue is emptied.
     talk.submit("go").await;
     talk.next_question().await;
-    talk.send(followed(20, Op::Submit { text: "later".to_owned() })).await;
-    talk.send(followed(21, Op::Steer { text: "soon".to_owned() })).await;
-    talk.send(Op::SetQueue { texts: Vec::new() }).await;
+    talk.send(followed(20, Op::Turn(TurnOp::Submit { text: "later".to_owned() }))).await;
+    talk.send(followed(21, Op::Turn(TurnOp::Steer { text: "soon".to_owned() }))).await;
+    talk.send(Op::Turn(TurnOp::SetQueue { texts: Vec::new() })).await;
     for id in [21, 20] {
         let dropped = talk
             .next(|event| match event {
@@ -209,7 +218,7 @@ async fn nothing_starts_before_the_trust_question_is_answered() {
         })
         .await;
     assert_eq!(queued, ["where am I"]);
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     let ran = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen.outcome),
@@ -227,16 +236,18 @@ async fn in_a_read_only_folder_steps_that_read_its_settings_ask_until_it_is_trus
     let (mut talk, kept) =
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     talk.submit("where am I").await;
     let (ask, question) = talk.next_question().await;
     let Question::Step(StepQuestion { risk, rule, .. }) = question else { panic!("{question:?}") };
     assert_eq!((risk.rule.as_str(), rule), ("folder.untrusted", None));
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    talk.send(Op::Trust).await;
+    talk.send(Op::Rules(RuleOp::Trust)).await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     talk.submit("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Untrusted, TrustAnswer::Folder]);
@@ -252,14 +263,15 @@ async fn trusting_at_a_step_question_takes_effect_at_once_and_is_saved() {
         DONE,
     ]);
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     talk.submit("where am I").await;
     let (ask, question) = talk.next_question().await;
     let Question::Step(StepQuestion { trust: Some(trust), .. }) = question else {
         panic!("{question:?}")
     };
     assert!(!trust.folder.is_empty());
-    talk.send(Op::Decide { ask, decision: Decision::Trust }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Trust })).await;
     for _ in 0..2 {
         let ran = talk
             .next(|event| match event {
@@ -281,16 +293,17 @@ async fn dismissing_the_trust_question_changes_and_saves_nothing() {
     let (mut talk, kept) =
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Dismiss }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Dismiss })).await;
     talk.submit("where am I").await;
     let (ask, question) = talk.next_question().await;
     assert!(matches!(question, Question::Step { .. }), "{question:?}");
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     for decision in [Decision::Approve, Decision::Dismiss] {
-        talk.send(Op::Trust).await;
+        talk.send(Op::Rules(RuleOp::Trust)).await;
         let (ask, _) = talk.next_question().await;
-        talk.send(Op::Decide { ask, decision }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     }
     talk.submit("again").await;
     let outcome = talk
@@ -309,7 +322,7 @@ async fn stopping_at_the_trust_question_leaves_it_undecided_and_continues() {
     let (mut talk, kept) = stranger(&[DONE]);
     let (asked, _) = talk.next_question().await;
     talk.submit("hello").await;
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     let answered = talk
         .next(|event| match event {
             Event::QuestionClosed { ask } => Some(ask),
@@ -335,7 +348,7 @@ async fn the_parent_folder_is_trusted_only_when_the_answer_says_so() {
         let (ask, question) = talk.next_question().await;
         let Question::Trust { above, .. } = question else { panic!("{question:?}") };
         assert_eq!(above.as_deref(), Some("/home/ada/code"));
-        talk.send(Op::Decide { ask, decision }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
         talk.submit("go").await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
         assert_eq!(*kept.lock().unwrap(), [expected]);
@@ -346,7 +359,7 @@ async fn the_parent_folder_is_trusted_only_when_the_answer_says_so() {
 async fn the_user_can_quit_at_the_trust_question() {
     let (mut talk, kept) = stranger(&[DONE]);
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Stop })).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
     assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Folder; 0]);
 }
@@ -375,7 +388,7 @@ async fn a_queue_pauses_after_a_failure_until_a_turn_succeeds() {
 async fn a_session_rule_lets_the_next_step_run_unasked() {
     let make = |name: &str| cmd("mkdir", &[name]);
     let mut talk = TestSession::start(&[&make("a"), DONE, &make("a/b"), DONE]);
-    talk.send(Op::Allow { rule: "mkdir *".into() }).await;
+    talk.send(Op::Rules(RuleOp::Allow { rule: "mkdir *".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
     talk.submit("go").await;
     let seen = talk
@@ -392,9 +405,9 @@ async fn a_session_rule_lets_the_next_step_run_unasked() {
 #[tokio::test]
 async fn what_was_allowed_for_a_session_asks_again_in_the_next_one() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
-    talk.send(Op::Allow { rule: "mkdir *".into() }).await;
+    talk.send(Op::Rules(RuleOp::Allow { rule: "mkdir *".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
-    talk.send(Op::New).await;
+    talk.send(Op::Saved(SavedOp::New)).await;
     talk.submit("go").await;
     let asked = |event: Event| match event {
         Event::Asked(ask) => Some(ask),
@@ -417,7 +430,7 @@ async fn an_added_folder_is_read_unasked() {
         (&*other.display().to_string(), words::ADDED_FOLDER),
         (&*other.display().to_string(), words::ADD_KNOWN),
     ] {
-        talk.send(Op::AddFolder { path: folder.to_owned() }).await;
+        talk.send(Op::Rules(RuleOp::AddFolder { path: folder.to_owned() })).await;
         assert_eq!(talk.notice().await.say.phrase(), word, "{folder}");
     }
     talk.submit("go").await;
@@ -434,7 +447,7 @@ async fn an_added_folder_is_read_unasked() {
 #[tokio::test]
 async fn a_denied_program_stays_denied_whatever_is_allowed() {
     let mut talk = TestSession::start(&[&cmd("sudo", &["ls"]), DONE]);
-    talk.send(Op::Allow { rule: "sudo *".into() }).await;
+    talk.send(Op::Rules(RuleOp::Allow { rule: "sudo *".into() })).await;
     talk.submit("go").await;
     let seen = talk
         .next(|event| match event {
@@ -451,7 +464,7 @@ async fn an_edit_is_assessed_while_it_is_typed() {
     talk.submit("go").await;
     let (ask, _) = talk.next_question().await;
     let work = StepAction::exec("rm", &["-rf", "a"]);
-    talk.send(Op::PreviewRisk { ask, work: work.clone() }).await;
+    talk.send(Op::Question(QuestionOp::PreviewRisk { ask, work: work.clone() })).await;
     let (judged, tier) = talk
         .next(|event| match event {
             Event::Judged { work, risk, .. } => Some((work, risk.tier)),
@@ -459,7 +472,7 @@ async fn an_edit_is_assessed_while_it_is_typed() {
         })
         .await;
     assert_eq!((judged, tier), (work, Tier::L2));
-    talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Stop })).await;
     assert_eq!(talk.ending().await, TurnOutcome::Stopped);
 }
 
@@ -468,7 +481,7 @@ async fn a_stop_closes_the_question() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.submit("go").await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     let answered = talk
         .next(|event| match event {
             Event::QuestionClosed { ask } => Some(ask),
@@ -477,7 +490,7 @@ async fn a_stop_closes_the_question() {
         .await;
     assert_eq!(answered, ask);
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     talk.submit("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert!(!talk.folder().join("a").exists(), "an answer that came too late runs nothing");
@@ -486,7 +499,11 @@ async fn a_stop_closes_the_question() {
 #[tokio::test]
 async fn a_shell_line_runs_and_a_high_risk_one_asks() {
     let mut talk = TestSession::start(&[DONE]);
-    talk.send(Op::Shell { line: "printf '%s' one two | tr a-z A-Z".into(), keep: true }).await;
+    talk.send(Op::Turn(TurnOp::Shell {
+        line: "printf '%s' one two | tr a-z A-Z".into(),
+        keep: true,
+    }))
+    .await;
     let seen = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen),
@@ -495,11 +512,12 @@ async fn a_shell_line_runs_and_a_high_risk_one_asks() {
         .await;
     assert_eq!((seen.stdout.as_str(), seen.step.id.is_empty()), ("ONETWO", false));
     talk.ending().await;
-    talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: "rm -rf gone".into(), keep: true })).await;
     let (ask, question) = talk.next_question().await;
     let Question::Step(StepQuestion { risk, pieces, .. }) = question else { panic!("a step") };
     assert_eq!((risk.tier, pieces.len()), (Tier::L2, 1));
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
@@ -508,8 +526,8 @@ async fn a_shell_line_typed_during_a_turn_runs_after_it() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.submit("go").await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Shell { line: "printf two".into(), keep: true }).await;
-    talk.send(Op::Shell { line: "printf three".into(), keep: false }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: "printf two".into(), keep: true })).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: "printf three".into(), keep: false })).await;
     let queued = talk
         .next(|event| match event {
             Event::Queued { messages } if messages.len() == 2 => Some(texts(&messages)),
@@ -517,7 +535,8 @@ async fn a_shell_line_typed_during_a_turn_runs_after_it() {
         })
         .await;
     assert_eq!(queued, ["!printf two", "!!printf three"]);
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     for expected in ["two", "three"] {
         let ran = talk
@@ -536,21 +555,21 @@ async fn a_restored_queue_starts_only_on_request() {
     let (mut talk, _) = stranger(&[DONE, DONE, DONE]);
     let (ask, _) = talk.next_question().await;
     let kept = vec!["old one".to_owned(), "!printf old".to_owned()];
-    talk.send(Op::SetQueue { texts: kept }).await;
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
-    talk.send(Op::Report { report: Report::Usage }).await;
+    talk.send(Op::Turn(TurnOp::SetQueue { texts: kept })).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
+    talk.send(Op::Session(SessionOp::Report { report: Report::Usage })).await;
     talk.next(|event| match event {
         Event::Page(_) => Some(()),
         Event::TurnStarted { text, .. } => panic!("{text} started by itself"),
         _ => None,
     })
     .await;
-    talk.send(Op::RunQueue).await;
+    talk.send(Op::Turn(TurnOp::RunQueue)).await;
     for expected in ["old one", "!printf old"] {
         assert_eq!(talk.started().await, expected);
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
-    talk.send(Op::RunQueue).await;
+    talk.send(Op::Turn(TurnOp::RunQueue)).await;
     assert_eq!(talk.notice().await.say.phrase(), words::QUEUE_EMPTY);
 }
 
@@ -558,9 +577,9 @@ async fn a_restored_queue_starts_only_on_request() {
 async fn messages_typed_at_the_trust_question_precede_the_restored_queue() {
     let (mut talk, _) = stranger(&[DONE, DONE]);
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::SetQueue { texts: vec!["old".to_owned()] }).await;
+    talk.send(Op::Turn(TurnOp::SetQueue { texts: vec!["old".to_owned()] })).await;
     talk.submit("new").await;
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     for expected in ["new", "old"] {
         assert_eq!(talk.started().await, expected);
         assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -573,7 +592,8 @@ async fn the_shown_branch_is_updated_after_a_step() {
     let git = talk.folder().join(".git");
     std::fs::create_dir(&git).unwrap();
     let head = "ref: refs/heads/topic";
-    talk.send(Op::Shell { line: format!("echo '{head}' > .git/HEAD"), keep: false }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: format!("echo '{head}' > .git/HEAD"), keep: false }))
+        .await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     let branch = talk
         .next(|event| match event {
@@ -587,9 +607,9 @@ async fn the_shown_branch_is_updated_after_a_step() {
 #[tokio::test]
 async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
     let mut talk = TestSession::start(&[DONE]);
-    talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: "rm -rf gone".into(), keep: true })).await;
     talk.next_question().await;
-    talk.send(Op::Shutdown).await;
+    talk.send(Op::Session(SessionOp::Shutdown)).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
 }
@@ -610,9 +630,9 @@ async fn steps_are_counted_from_one() {
 #[tokio::test]
 async fn an_unavailable_mode_changes_nothing() {
     let mut talk = TestSession::start(&[DONE]);
-    talk.send(Op::SetMode { mode: Mode::Low }).await;
+    talk.send(Op::Setting(SettingOp::SetMode { mode: Mode::Low })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS);
-    talk.send(Op::SetLang { lang: Lang::Zh }).await;
+    talk.send(Op::Setting(SettingOp::SetLang { lang: Lang::Zh })).await;
     let mode = talk
         .next(|event| match event {
             Event::Facts(facts) if facts.lang == Lang::Zh => Some(facts.mode),
@@ -627,7 +647,7 @@ async fn switching_modes_reports_the_new_model() {
     let mut talk = TestSession::with(&[DONE], |parts| {
         parts.model_access.callbacks.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
     });
-    talk.send(Op::SetMode { mode: Mode::Low }).await;
+    talk.send(Op::Setting(SettingOp::SetMode { mode: Mode::Low })).await;
     assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: switched to `scripted`.");
 }
 
@@ -636,7 +656,7 @@ async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
     let mut talk = TestSession::start(&["#! {\"wait\":\"after\"}\n{\"type\":\"chat\",", DONE]);
     talk.submit("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
-    talk.send(Op::New).await;
+    talk.send(Op::Saved(SavedOp::New)).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.next(|event| matches!(event, Event::Cleared).then_some(())).await;
     talk.submit("two").await;
@@ -657,15 +677,16 @@ async fn what_is_allowed_for_a_session_ends_with_it() {
     for scope in [ApprovalScope::Session, ApprovalScope::Project] {
         talk.submit("do it").await;
         let (ask, _) = talk.next_question().await;
-        talk.send(Op::Decide { ask, decision: Decision::Remember(scope) }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Remember(scope) }))
+            .await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     for rule in ["rmdir *", "cp *"] {
-        talk.send(Op::Allow { rule: rule.into() }).await;
+        talk.send(Op::Rules(RuleOp::Allow { rule: rule.into() })).await;
     }
-    talk.send(Op::Deny { rule: "mv *".into() }).await;
+    talk.send(Op::Rules(RuleOp::Deny { rule: "mv *".into() })).await;
     talk.facts(|facts| facts.allowed.len() == 4 && facts.denied.len() == 1).await;
-    talk.send(Op::New).await;
+    talk.send(Op::Saved(SavedOp::New)).await;
     let facts = talk.facts(|facts| facts.turns == 0).await;
     let kept_rule = facts.allowed.as_slice();
     assert!(matches!(kept_rule, [rule] if rule.starts_with("touch ")), "{kept_rule:?}");
@@ -683,7 +704,8 @@ async fn an_export_masks_secrets_and_overwrites_nothing() {
         TestSession::start(&[r#"{"type":"chat","message":"It is sekret-value-1234.","data":{}}"#]);
     talk.submit("tell me").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    let export = || Op::Export { format: ExportFormat::Md, path: Some("talk.md".into()) };
+    let export =
+        || Op::Saved(SavedOp::Export { format: ExportFormat::Md, path: Some("talk.md".into()) });
     talk.send(export()).await;
     assert_eq!(talk.notice().await.say.phrase(), words::EXPORTED);
     let text = std::fs::read_to_string(talk.folder().join("talk.md")).unwrap();
@@ -704,9 +726,9 @@ async fn discovered_servers_are_offered_and_can_be_named() {
         parts.model_access.discover = Some(async move { vec![found] }.boxed());
     });
     assert_eq!(talk.notice().await.say.phrase(), words::FOUND);
-    talk.send(Op::SetModel { name: "other".into() }).await;
+    talk.send(Op::Model(ModelOp::SetModel { name: "other".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::MODEL_SET);
-    talk.send(Op::SetModel { name: "nowhere".into() }).await;
+    talk.send(Op::Model(ModelOp::SetModel { name: "nowhere".into() })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS, "said, and the old one stays");
 }
 
@@ -744,7 +766,13 @@ async fn a_switch_to_another_server_says_where_and_how_and_counts_for_the_next_m
     talk.ending().await;
     let base_url = "https://api.far.example/v1".to_owned();
     let (server, model) = ("Far".to_owned(), "far".to_owned());
-    talk.send(Op::Connect { server, base_url: base_url.clone(), key_env: None, model }).await;
+    talk.send(Op::Model(ModelOp::Connect {
+        server,
+        base_url: base_url.clone(),
+        key_env: None,
+        model,
+    }))
+    .await;
     let facts = talk.facts(|facts| facts.model == "far").await;
     assert_eq!((facts.provider, &facts.base_url), (Provider::Anthropic, &base_url));
     let said = talk.notice().await.say;
@@ -770,9 +798,9 @@ async fn a_switch_to_another_server_says_where_and_how_and_counts_for_the_next_m
 #[tokio::test]
 async fn a_shutdown_ends_a_running_child_and_closes() {
     let mut talk = TestSession::start(&[DONE]);
-    talk.send(Op::Shell { line: "sleep 600".into(), keep: false }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: "sleep 600".into(), keep: false })).await;
     talk.next(|event| matches!(event, Event::StepStarted { .. }).then_some(())).await;
-    talk.send(Op::Shutdown).await;
+    talk.send(Op::Session(SessionOp::Shutdown)).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
 }
 
@@ -780,7 +808,7 @@ async fn a_shutdown_ends_a_running_child_and_closes() {
 async fn a_revoked_rule_no_longer_applies() {
     let make = |name: &str| cmd("mkdir", &[name]);
     let mut talk = TestSession::start(&[&make("a"), DONE, &make("a"), DONE]);
-    talk.send(Op::Allow { rule: "mkdir a".into() }).await;
+    talk.send(Op::Rules(RuleOp::Allow { rule: "mkdir a".into() })).await;
     talk.submit("one").await;
     let ran = talk
         .next(|event| match event {
@@ -791,7 +819,7 @@ async fn a_revoked_rule_no_longer_applies() {
         .await;
     assert_eq!(ran, Outcome::Ran);
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    talk.send(Op::Revoke { rule: "mkdir a".into() }).await;
+    talk.send(Op::Rules(RuleOp::Revoke { rule: "mkdir a".into() })).await;
     let left = talk
         .next(|event| match event {
             Event::Facts(facts) if facts.allowed.is_empty() => Some(facts.allowed.len()),
@@ -811,8 +839,8 @@ async fn undelivered_steering_starts_a_new_turn() {
     let mut talk = TestSession::start(&[HANGING, DONE]);
     talk.submit("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
-    talk.send(Op::Steer { text: "two".into() }).await;
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Steer { text: "two".into() })).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     assert_eq!(talk.started().await, "two");
     assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -824,7 +852,7 @@ async fn steering_reaches_the_running_turn() {
     let mut talk = TestSession::start(&[&slow, DONE]);
     talk.submit("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
-    talk.send(Op::Steer { text: "two".into() }).await;
+    talk.send(Op::Turn(TurnOp::Steer { text: "two".into() })).await;
     let heard = talk
         .next(|event| match event {
             Event::Steered { text, submit: None } => Some(text),
@@ -845,7 +873,7 @@ async fn retry_sends_a_message_again_without_its_answer() {
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     let before = talk.history_share().await;
-    talk.send(Op::Retry).await;
+    talk.send(Op::Turn(TurnOp::Retry)).await;
     assert_eq!(talk.started().await, "one");
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     let after = talk.history_share().await;
@@ -856,7 +884,7 @@ async fn retry_sends_a_message_again_without_its_answer() {
 #[tokio::test]
 async fn retry_without_a_message_does_nothing() {
     let mut talk = TestSession::start(&[DONE]);
-    talk.send(Op::Retry).await;
+    talk.send(Op::Turn(TurnOp::Retry)).await;
     assert_eq!(talk.notice().await.say.phrase(), words::NOTHING_TO_RETRY);
 }
 
@@ -867,7 +895,7 @@ async fn the_usage_of_each_turn_is_shown_with_the_total() {
         talk.submit(words).await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
-    talk.send(Op::Report { report: Report::Usage }).await;
+    talk.send(Op::Session(SessionOp::Report { report: Report::Usage })).await;
     let rows = talk.page().await;
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(rows[0].starts_with("turn 1: about "), "{rows:?}");
@@ -885,7 +913,7 @@ async fn what_a_session_used_before_a_resume_is_shown_with_what_it_uses_now() {
     talk.facts(|facts| facts.usage.input_tokens == 90).await;
     talk.submit("two").await;
     talk.ending().await;
-    talk.send(Op::Report { report: Report::Usage }).await;
+    talk.send(Op::Session(SessionOp::Report { report: Report::Usage })).await;
     let expected = [
         "turn 1: 90 in, 10 out",
         "turn 2: 7 in, 3 out",
@@ -911,19 +939,19 @@ async fn a_change_asks_with_its_diff_and_undo_restores_the_file() {
             panic!("a change")
         };
         assert!(change.diff.contains("@@"), "{}", change.diff);
-        talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     }
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(std::fs::read(&a).unwrap(), b"one\r\n2\r\n");
     assert_eq!(std::fs::read(&b).unwrap(), b"b\n");
 
-    talk.send(Op::Report { report: Report::Changes }).await;
+    talk.send(Op::Session(SessionOp::Report { report: Report::Changes })).await;
     let shown = talk.next(|event| match event {
         Event::Changes { session, .. } => Some(session.len()),
         _ => None,
     });
     assert_eq!(shown.await, 2);
-    talk.send(Op::Undo { turns: 1 }).await;
+    talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
     let turns = talk
         .next(|event| match event {
             Event::Undone { turns, .. } => Some(turns),
@@ -934,7 +962,7 @@ async fn a_change_asks_with_its_diff_and_undo_restores_the_file() {
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(std::fs::read(&a).unwrap(), b"one\r\ntwo\r\n");
     assert!(!b.exists());
-    talk.send(Op::Undo { turns: 1 }).await;
+    talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
     let said = talk.notice().await.say.text(Lang::En);
     assert!(said.starts_with("No step of this session"), "{said}");
 }
@@ -957,7 +985,11 @@ async fn a_file_changed_since_the_model_read_it_is_reported() {
         let Question::Step(StepQuestion { risk, .. }) = question else { panic!("a step") };
         let said = risk.reasons.iter().any(|reason| reason.rule == "file.changed");
         assert_eq!(said, is_said);
-        talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+        talk.send(Op::Question(QuestionOp::Decide {
+            ask,
+            decision: Decision::Reject { word: None },
+        }))
+        .await;
         talk.ending().await;
     }
 }
@@ -970,19 +1002,19 @@ async fn undo_asks_when_the_file_was_changed_and_a_rejection_keeps_it() {
     std::fs::write(&a, "one\n").unwrap();
     talk.submit("change it").await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     talk.ending().await;
     for (decision, left) in
         [(Decision::Reject { word: None }, "1\nmine\n"), (Decision::Approve, "one\n")]
     {
         std::fs::write(&a, "1\nmine\n").unwrap();
-        talk.send(Op::Undo { turns: 1 }).await;
+        talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
         let (ask, question) = talk.next_question().await;
         let Question::Step(StepQuestion { risk, change, .. }) = question else { panic!("a step") };
         assert_eq!(risk.rule, "file.write");
         assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
         assert!(change.unwrap().diff.contains("-mine"));
-        talk.send(Op::Decide { ask, decision }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
         talk.ending().await;
         assert_eq!(std::fs::read_to_string(&a).unwrap(), left);
     }
@@ -1030,12 +1062,12 @@ async fn the_effort_changes_between_two_turns_and_the_facts_show_what_is_used() 
     talk.facts(|facts| facts.effort_levels == [Effort::Low, Effort::High]).await;
     talk.submit("a").await;
     talk.ending().await;
-    talk.send(Op::SetEffort { effort: Some(Effort::Max) }).await;
+    talk.send(Op::Model(ModelOp::SetEffort { effort: Some(Effort::Max) })).await;
     talk.facts(|facts| facts.effort == Some(Effort::High)).await;
     assert!(talk.notice().await.say.to_string().contains("; using `high`"));
     talk.submit("b").await;
     talk.ending().await;
-    talk.send(Op::SetEffort { effort: None }).await;
+    talk.send(Op::Model(ModelOp::SetEffort { effort: None })).await;
     talk.facts(|facts| facts.effort.is_none()).await;
     talk.submit("c").await;
     talk.ending().await;
@@ -1069,7 +1101,7 @@ fn scripts(
 
 impl TestSession {
     async fn runs(&self, script: &str, args: &str) {
-        self.send(Op::RunScript { script: script.into(), args: args.into() }).await;
+        self.send(Op::Turn(TurnOp::RunScript { script: script.into(), args: args.into() })).await;
     }
 
     /// The replies up to the end of the turn, and how it ended.
@@ -1132,7 +1164,7 @@ async fn a_script_asks_the_user_before_a_call_that_needs_approval() {
         let (ask, question) = talk.next_question().await;
         let Question::ScriptCall { text } = question else { panic!("{question:?}") };
         assert!(text.contains("weather"), "{text}");
-        talk.send(Op::Decide { ask, decision }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
         let (said, ending) = talk.played().await;
         assert_eq!(ending == TurnOutcome::Done, expected, "{ending:?}");
         assert_eq!(said == ["rain"], expected, "{said:?}");
@@ -1149,16 +1181,21 @@ async fn a_script_asks_the_user_for_an_input_and_for_required_ones_that_are_miss
     assert_eq!((script.as_str(), fields.len()), ("ask", 1));
     assert_eq!((fields[0].name.as_str(), fields[0].about.as_str()), ("who", "the name"));
     let decision = Decision::Fill { values: vec!["Ann".to_owned()] };
-    talk.send(Op::Decide { ask, decision }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
     let (ask, question) = talk.next_question().await;
     let Question::Choice { text, choices, script, .. } = question else { panic!("{question:?}") };
     assert_eq!((text.as_str(), script.as_deref()), ("How?", Some("ask")));
     assert_eq!(choices, ["well", "badly"]);
-    talk.send(Op::Decide { ask, decision: Decision::Answer { text: "badly".into() } }).await;
+    talk.send(Op::Question(QuestionOp::Decide {
+        ask,
+        decision: Decision::Answer { text: "badly".into() },
+    }))
+    .await;
     assert_eq!(talk.played().await, (vec!["Ann badly".to_owned()], TurnOutcome::Done));
     talk.runs("ask", "Bob").await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     let TurnOutcome::Failed { why } = talk.ending().await else { panic!("no failure") };
     assert!(why.to_string().contains("was not answered"), "{why}");
 }
@@ -1182,7 +1219,8 @@ async fn missing_inputs_are_one_form_which_returns_with_what_is_wrong_until_all_
             _ => assert_eq!(presets[0], Some("two")),
         }
         let values = values.map(str::to_owned).to_vec();
-        talk.send(Op::Decide { ask, decision: Decision::Fill { values } }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Fill { values } }))
+            .await;
     }
     assert_eq!(faults, [0, 2]);
     let (said, ending) = talk.played().await;
@@ -1191,7 +1229,8 @@ async fn missing_inputs_are_one_form_which_returns_with_what_is_wrong_until_all_
     assert_eq!(said, serde_json::json!([4, "dry", "here", false, 1]));
     talk.runs("ask", "{given: 1}").await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     let TurnOutcome::Failed { why } = talk.ending().await else { panic!("no failure") };
     assert!(why.to_string().contains("`count` is required"), "{why}");
 }
@@ -1218,7 +1257,7 @@ async fn a_step_that_permissions_and_policy_leave_to_the_user_is_one_question() 
                 Ok(ask) => {
                     questions.push(ask.question);
                     let decision = Decision::Approve;
-                    talk.send(Op::Decide { ask: ask.id, decision }).await;
+                    talk.send(Op::Question(QuestionOp::Decide { ask: ask.id, decision })).await;
                 }
                 Err(ending) => break ending,
             }
@@ -1249,7 +1288,7 @@ async fn a_stop_ends_a_script_while_the_model_answers() {
     let (mut talk, _) = scripts(&files, &["#! {\"wait\":\"after\"}\nHello", DONE], true);
     talk.runs("greets", "{who: 'Ann'}").await;
     talk.next(|event| matches!(event, Event::Delta { .. }).then_some(())).await;
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.submit("go on").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -1388,7 +1427,7 @@ async fn steps(
     let (ask, question) = talk.next_question().await;
     let Question::Step(StepQuestion { step, .. }) = question else { panic!("{question:?}") };
     assert_eq!(step.work, avocet::protocol::StepAction::exec("mkdir", &["made"]));
-    talk.send(Op::Decide { ask, decision: decide }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: decide })).await;
     let (mut began, mut ran) = (Vec::new(), Vec::new());
     let ending = talk
         .next(|event| match event {
@@ -1447,7 +1486,7 @@ async fn a_stop_ends_a_script_that_runs_as_a_step() {
     while heard.lock().unwrap().len() < 2 {
         tokio::task::yield_now().await;
     }
-    talk.send(Op::Stop).await;
+    talk.send(Op::Turn(TurnOp::Stop)).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.submit("go on").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -1507,7 +1546,7 @@ async fn changed_in_the_second_turn(talk: &mut TestSession) -> (PathBuf, PathBuf
     talk.submit("second").await;
     for _ in 0..2 {
         let (ask, _) = talk.next_question().await;
-        talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     }
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(std::fs::read(&a).unwrap(), b"1\r\n");
@@ -1526,7 +1565,7 @@ fn rewinding() -> TestSession {
 async fn exported(talk: &mut TestSession) -> String {
     let path = talk.folder().join("talk.json");
     let name = path.to_str().unwrap().to_owned();
-    talk.send(Op::Export { format: ExportFormat::Json, path: Some(name) }).await;
+    talk.send(Op::Saved(SavedOp::Export { format: ExportFormat::Json, path: Some(name) })).await;
     talk.notice().await;
     std::fs::read_to_string(&path).unwrap()
 }
@@ -1535,7 +1574,7 @@ async fn exported(talk: &mut TestSession) -> String {
 async fn a_rewind_asks_what_to_undo_only_when_files_were_changed() {
     let mut talk = rewinding();
     changed_in_the_second_turn(&mut talk).await;
-    talk.send(Op::Rewind { turn: 2, what: None }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: None })).await;
     let asked = talk
         .next(|event| match event {
             Event::RewindAsked { turn, files } => Some((turn, files)),
@@ -1546,7 +1585,7 @@ async fn a_rewind_asks_what_to_undo_only_when_files_were_changed() {
     assert_eq!(asked, (2, 2));
     talk.submit("third").await;
     talk.ending().await;
-    talk.send(Op::Rewind { turn: 3, what: None }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 3, what: None })).await;
     let text = talk
         .next(|event| match event {
             Event::Rewound { text, what: Rewind::Chat, .. } => Some(text),
@@ -1561,7 +1600,7 @@ async fn a_rewind_asks_what_to_undo_only_when_files_were_changed() {
 async fn a_rewind_of_the_chat_leaves_the_files() {
     let mut talk = rewinding();
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
-    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Chat) })).await;
     let text = talk
         .next(|event| match event {
             Event::Rewound { text, .. } => Some(text),
@@ -1579,7 +1618,7 @@ async fn a_rewind_of_the_chat_leaves_the_files() {
 async fn a_rewind_of_the_files_leaves_the_chat() {
     let mut talk = rewinding();
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
-    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Files) }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Files) })).await;
     assert_eq!(talk.started().await, "/rewind");
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
@@ -1595,12 +1634,12 @@ async fn a_rewind_of_both_asks_about_files_changed_by_hand() {
         let mut talk = rewinding();
         let (a, b) = changed_in_the_second_turn(&mut talk).await;
         std::fs::write(&a, "mine\n").unwrap();
-        talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Both) }).await;
+        talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Both) })).await;
         talk.next(|event| matches!(event, Event::Rewound { turn: 2, .. }).then_some(())).await;
         let (ask, question) = talk.next_question().await;
         let Question::Step(StepQuestion { risk, .. }) = question else { panic!("a step") };
         assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
-        talk.send(Op::Decide { ask, decision }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
         talk.ending().await;
         assert_eq!((std::fs::read_to_string(&a).unwrap(), b.exists()), (left.to_owned(), false));
         let told = exported(&mut talk).await;
@@ -1621,19 +1660,19 @@ async fn changes_after_a_rewind_of_both_can_be_undone() {
     talk.ending().await;
     talk.submit("change it").await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     talk.ending().await;
-    talk.send(Op::Rewind { turn: 1, what: Some(Rewind::Both) }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 1, what: Some(Rewind::Both) })).await;
     assert_eq!(talk.started().await, "/rewind");
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
     // It has the number of the turn that was taken back.
     talk.submit("change it otherwise").await;
     let (ask, _) = talk.next_question().await;
-    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "2\n");
-    talk.send(Op::Undo { turns: 1 }).await;
+    talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
     assert_eq!(talk.started().await, "/undo");
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
@@ -1649,7 +1688,7 @@ async fn rewind_keeping_files(resume: bool) -> (TestSession, PathBuf, PathBuf) {
     };
     let mut talk = TestSession::with(&[DONE, &edit, &new, DONE], |parts| kept(parts, false));
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
-    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 2, what: Some(Rewind::Chat) })).await;
     assert_eq!(talk.notice().await.say.phrase(), words::REWIND_LEFT);
     if resume {
         talk = talk.again(&[DONE, DONE], |parts| kept(parts, true)).await;
@@ -1659,7 +1698,7 @@ async fn rewind_keeping_files(resume: bool) -> (TestSession, PathBuf, PathBuf) {
 }
 
 async fn finds_nothing_to_undo(talk: &mut TestSession) {
-    talk.send(Op::Undo { turns: 1 }).await;
+    talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
     let nothing = talk.next(|event| match event {
         Event::Notice(notice) if notice.say.phrase() == words::NOTHING_TO_UNDO => Some(()),
         Event::TurnStarted { text, .. } => panic!("{text} once more"),
@@ -1673,7 +1712,7 @@ async fn files_kept_by_a_chat_rewind_can_be_undone() {
     for resume in [false, true] {
         let (mut talk, a, b) = rewind_keeping_files(resume).await;
         assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
-        talk.send(Op::Undo { turns: 1 }).await;
+        talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
         assert_eq!(talk.started().await, "/undo", "resumed: {resume}");
         assert_eq!(talk.ending().await, TurnOutcome::Done);
         assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
@@ -1700,18 +1739,18 @@ async fn an_undo_is_recorded_for_resume_and_export() {
         talk.approve_next().await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
-    talk.send(Op::Undo { turns: 1 }).await;
+    talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "two\n");
     let mut talk = talk.again(&[], |parts| kept(parts, true)).await;
     assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
     assert!(exported(&mut talk).await.contains("\"undone\""));
     // Not once more what is undone: the turn before it.
-    talk.send(Op::Undo { turns: 1 }).await;
+    talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
     // Taking back the chat of an undo does not take back the undo.
-    talk.send(Op::Rewind { turn: 3, what: Some(Rewind::Chat) }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 3, what: Some(Rewind::Chat) })).await;
     talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
     finds_nothing_to_undo(&mut talk).await;
 }
@@ -1742,7 +1781,7 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
         };
         assert!(change.diff.contains("+    \"theme\": \"light\""), "{}", change.diff);
         assert_eq!(risk.tier, Tier::L1);
-        talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+        talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
         let patched = std::fs::read_to_string(&file).unwrap();
         assert!(patched.contains("light") && !patched.contains("\"a\""), "{patched}");
@@ -1755,7 +1794,7 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
             talk = talk.again(&[], |parts| kept(parts, true)).await;
             assert_eq!(talk.notice().await.say.phrase(), words::RESUMED);
         }
-        talk.send(Op::Undo { turns: 1 }).await;
+        talk.send(Op::Turn(TurnOp::Undo { turns: 1 })).await;
         // It lies outside the folder: that is asked about.
         let mut asked = 0;
         loop {
@@ -1763,7 +1802,11 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
             match event {
                 Event::Asked(ask) => {
                     asked += 1;
-                    talk.send(Op::Decide { ask: ask.id, decision: Decision::Approve }).await;
+                    talk.send(Op::Question(QuestionOp::Decide {
+                        ask: ask.id,
+                        decision: Decision::Approve,
+                    }))
+                    .await;
                 }
                 Event::TurnEnded { ending, .. } => break assert_eq!(ending, TurnOutcome::Done),
                 Event::StepFinished(seen) => assert_eq!(seen.outcome, Outcome::Ran, "{seen:?}"),
@@ -1782,7 +1825,7 @@ async fn restored_text_with_a_secret_is_masked_and_reported() {
     talk.submit(&text).await;
     talk.ending().await;
     let mut talk = talk.again(&[DONE], |parts| talk::with_store(parts, true)).await;
-    talk.send(Op::Rewind { turn: 1, what: None }).await;
+    talk.send(Op::Saved(SavedOp::Rewind { turn: 1, what: None })).await;
     let back = talk
         .next(|event| match event {
             Event::Rewound { text, .. } => Some(text),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use avocet::model::Scripted;
-use avocet::protocol::{Decision, Event, Op, Outcome, TurnOutcome};
+use avocet::protocol::{Decision, Event, Op, Outcome, QuestionOp, TurnOutcome};
 
 use crate::support::talk::{self, DONE, SessionClient};
 
@@ -29,7 +29,7 @@ async fn a_second_window_does_not_end_a_turn_that_still_asks_in_the_first() {
     assert!(second.facts(|_| true).await.read_only);
     second.close().await;
 
-    first.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    first.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     assert_eq!(first.ending().await, TurnOutcome::Done);
     first.close().await;
     let mut third = start(&[DONE], true);

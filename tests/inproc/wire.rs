@@ -11,8 +11,9 @@ use std::path::PathBuf;
 use avocet::context::history::History;
 use avocet::i18n;
 use avocet::protocol::{
-    Decision, Event, ExportFormat, ExtensionState, NoticeLevel, Op, Outcome, PageRow, Question,
-    Report, TurnOutcome,
+    Decision, Event, ExportFormat, ExtensionOp, ExtensionState, ModelOp, NoticeLevel, Op, Outcome,
+    PageRow, Question, QuestionOp, Report, RuleOp, SavedOp, SessionOp, SettingOp, TurnOp,
+    TurnOutcome,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,10 +39,28 @@ variants! { event, EVENTS, Event:
     FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued Dropped TurnEnded Facts Notice Page Models Settings HistoryChunk RewindAsked Rewound
     Sessions Catalogue Compacting Compacted Cleared Closed
 }
-variants! { op, OPS, Op:
-    Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Decide PreviewRisk Steer Retry Undo Redo Stop
-    New Invoke RunScript SetBot RefreshExtensions SetModel Connect SetMode SetApprovalMode SetEffort SetLang Allow Deny Trust AddFolder
-    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure EditSettings ShowMemory AddNote Job Mcp Shutdown
+/// The same for an enum of enums.
+macro_rules! nested_variants {
+    ($of:ident, $all:ident, $type:ident: $($area:ident($inner:ident): $($variant:ident)*;)*) => {
+        fn $of(value: &$type) -> &'static str {
+            match value {
+                $($($type::$area($inner::$variant { .. }) => stringify!($variant),)*)*
+            }
+        }
+        const $all: &[&str] = &[$($(stringify!($variant)),*),*];
+    };
+}
+
+nested_variants! { op, OPS, Op:
+    Turn(TurnOp): Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Steer Retry Undo Redo Stop Invoke RunScript
+        Compress Recall;
+    Question(QuestionOp): Decide PreviewRisk;
+    Model(ModelOp): SetModel Connect SetEffort SetBot;
+    Rules(RuleOp): SetApprovalMode Allow Deny Revoke Trust AddFolder;
+    Saved(SavedOp): New Export Resume ListSessions SearchSessions Fork Rename Rewind;
+    Setting(SettingOp): SetMode SetLang Configure EditSettings;
+    Extension(ExtensionOp): RefreshExtensions Mcp ShowMemory AddNote;
+    Session(SessionOp): Job Report Shutdown;
 }
 variants! { decision, DECISIONS, Decision:
     Approve ApproveAll Remember Trust TrustParent WithoutSandbox Edit AcceptPlan Choose Answer Fill Reject
@@ -127,7 +146,7 @@ fn every_op_roundtrips_as_recorded() {
     let formats: Vec<_> = ops
         .iter()
         .filter_map(|op| match op {
-            Op::Export { format, .. } => Some(*format),
+            Op::Saved(SavedOp::Export { format, .. }) => Some(*format),
             _ => None,
         })
         .collect();
@@ -135,7 +154,7 @@ fn every_op_roundtrips_as_recorded() {
     let reports: Vec<_> = ops
         .iter()
         .filter_map(|op| match op {
-            Op::Report { report } => Some(*report),
+            Op::Session(SessionOp::Report { report }) => Some(*report),
             _ => None,
         })
         .collect();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::pty::{Modes, Screen};
 use crate::support::test_name;
 use avocet::protocol::{
-    Event, ModelMessage, Op, SessionInfo, Submission, TurnOrigin, TurnOutcome, Usage,
+    Event, ModelMessage, Op, SessionInfo, Submission, TurnOp, TurnOrigin, TurnOutcome, Usage,
 };
 use avocet::tui::{self, ScreenConfig, terminal};
 use tokio::sync::mpsc;
@@ -131,7 +131,7 @@ fn child_echoes() {
 /// A session that says back what it is told.
 fn echo(mut inbox: mpsc::Receiver<Submission>, outbox: &mpsc::Sender<Event>) {
     while let Some(submission) = inbox.blocking_recv() {
-        let Op::Submit { text } = submission.op else { continue };
+        let Op::Turn(TurnOp::Submit { text }) = submission.op else { continue };
         let lines = text.lines().count();
         let message = match lines {
             1 => format!("You said: {text}"),

@@ -8,8 +8,8 @@ use avocet::context::window::Bounds;
 use avocet::i18n::{Lang, LocalizedText, PhraseValue, session as words};
 use avocet::model::{Model, ModelError};
 use avocet::protocol::{
-    AskId, Decision, Event, Notice, Op, Page, PageRow, Question, SessionInfo, Submission,
-    TurnOutcome,
+    AskId, Decision, Event, Notice, Op, Page, PageRow, Question, QuestionOp, SessionInfo,
+    SessionOp, Submission, TurnOp, TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
@@ -87,7 +87,7 @@ impl SessionClient {
     }
 
     pub async fn submit(&self, text: &str) {
-        self.send(Op::Submit { text: text.to_owned() }).await;
+        self.send(Op::Turn(TurnOp::Submit { text: text.to_owned() })).await;
     }
 
     /// The next event that the pattern takes; what comes before it is passed over.
@@ -122,7 +122,7 @@ impl SessionClient {
     /// Says yes to the next question.
     pub async fn approve_next(&mut self) {
         let (ask, _) = self.next_question().await;
-        self.send(Op::Decide { ask, decision: Decision::Approve }).await;
+        self.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Approve })).await;
     }
 
     /// The words of the next turn.
@@ -180,7 +180,7 @@ impl SessionClient {
 
     /// Ends it, once everything is written.
     pub async fn close(mut self) {
-        self.send(Op::Shutdown).await;
+        self.send(Op::Session(SessionOp::Shutdown)).await;
         self.next(|event| matches!(event, Event::Closed).then_some(())).await;
         self.handle.task.await.unwrap();
     }

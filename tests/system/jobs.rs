@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use avocet::i18n::{Lang, session as words};
 use avocet::model::Scripted;
 use avocet::protocol::{
-    Decision, Event, JobInfo, JobRequest, JobState, Observation, Op, Outcome, Question,
-    SessionInfo, TurnOutcome,
+    Decision, Event, JobInfo, JobRequest, JobState, Observation, Op, Outcome, Question, QuestionOp,
+    SavedOp, SessionInfo, SessionOp, TurnOp, TurnOutcome,
 };
 use avocet::session::KeptJobs;
 use avocet::tools::Toolbox;
@@ -49,7 +49,7 @@ async fn choose(talk: &mut SessionClient, choice: &str) {
     assert_eq!(choices.len(), 3);
     assert!(fallback.is_some_and(|fallback| fallback < choices.len()));
     let index = choices.iter().position(|offered| offered == choice).unwrap();
-    talk.send(Op::Decide { ask, decision: Decision::Choose { index } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Choose { index } })).await;
 }
 
 /// Writes without end, until a file `stop` is there.
@@ -79,11 +79,11 @@ async fn jobs(talk: &mut SessionClient, mut wanted: impl FnMut(&[JobInfo]) -> bo
 }
 
 async fn shell(talk: &SessionClient, line: &str) {
-    talk.send(Op::Shell { line: line.to_owned(), keep: true }).await;
+    talk.send(Op::Turn(TurnOp::Shell { line: line.to_owned(), keep: true })).await;
 }
 
 async fn ask(talk: &SessionClient, job: JobRequest) {
-    talk.send(Op::Job { job }).await;
+    talk.send(Op::Session(SessionOp::Job { job })).await;
 }
 
 /// Runs a line that ends at once although it is for the background. On a busy machine it may take
@@ -127,7 +127,8 @@ async fn the_model_asks_before_it_stops_a_job_of_the_user() {
     let (ask, question) = talk.next_question().await;
     let Question::Step(question) = question else { panic!("{question:?}") };
     assert_eq!(question.risk.rule, "job.stop");
-    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.send(Op::Question(QuestionOp::Decide { ask, decision: Decision::Reject { word: None } }))
+        .await;
     assert_eq!(finished(&mut talk).await.outcome, Outcome::Declined);
     let listed = finished(&mut talk).await.stdout;
     assert!(listed.starts_with("1 runs"), "{listed}");
@@ -293,7 +294,7 @@ async fn jobs_end_when_another_session_is_resumed() {
     assert!(finished(&mut talk).await.runs_on());
     let pid = pid(&folder).await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    talk.send(Op::Resume { session: earlier.clone() }).await;
+    talk.send(Op::Saved(SavedOp::Resume { session: earlier.clone() })).await;
     let info = talk.facts(|info| info.session == earlier).await;
     assert!(info.jobs.is_empty(), "{:?}", info.jobs);
     assert!(!Path::new("/proc").join(&pid).exists());

@@ -9,8 +9,8 @@ use avocet::i18n::{Lang, Phrase, safety as words, sandbox as held};
 use avocet::model::Scripted;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
-    Decision, Event, Observation, Op, Prompt, Question, Risk, SandboxMode, SandboxStatus,
-    StepQuestion, TurnOutcome,
+    Decision, Event, Observation, Op, Prompt, Question, QuestionOp, Risk, SandboxMode,
+    SandboxStatus, StepQuestion, TurnOp, TurnOutcome,
 };
 use avocet::safety::Cleared;
 use avocet::session::SessionConfig;
@@ -107,11 +107,11 @@ fn prompt(text: &str) -> Op {
         parts: template.fill(&TemplateValues::new("", None)),
         ..Prompt::default()
     };
-    Op::SubmitPrompt { prompt: Box::new(prompt) }
+    Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) })
 }
 
 async fn decides(client: &SessionClient, ask: avocet::protocol::AskId, decision: Decision) {
-    client.send(Op::Decide { ask, decision }).await;
+    client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
 }
 
 #[tokio::test]
@@ -192,7 +192,12 @@ async fn a_script_step_blocked_by_the_sandbox_asks_again() {
             ..ScriptPlaces::default()
         }));
         let mut client = SessionClient::start(parts);
-        client.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
+        client
+            .send(Op::Turn(TurnOp::RunScript {
+                script: "makes.ai.yaml".into(),
+                args: String::new(),
+            }))
+            .await;
         let (ask, question) = client.next_question().await;
         let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
         assert!(says(&risk, "sandbox.work").starts_with("In the sandbox"), "{risk:?}");
@@ -328,7 +333,7 @@ async fn no_step_is_assessed_before_the_sandbox_is_probed() {
         let mut client = SessionClient::start(parts);
         if by_script {
             let script = "prints.ai.yaml".into();
-            client.send(Op::RunScript { script, args: String::new() }).await;
+            client.send(Op::Turn(TurnOp::RunScript { script, args: String::new() })).await;
         } else {
             client.submit("go").await;
         }

@@ -13,7 +13,7 @@ use avocet_config::Environment;
 use avocet_config::keys::KEYS;
 use avocet_config::toml_schema::{self, ListKind, SettingKey, TomlKind};
 use avocet_config::trust::{self, TrustLevel, TrustStore};
-use avocet_core::protocol::{Event, Op, SessionInfo, Submission};
+use avocet_core::protocol::{Event, ModelOp, Op, SessionInfo, SettingOp, Submission};
 use avocet_session::{self as session, Connected};
 
 /// What the session took over that its facts do not show.
@@ -170,7 +170,10 @@ impl Running {
     async fn configure(&mut self, key: &str, value: Option<&str>) -> Notice {
         let words = value.map_or_else(|| format!("unset {key}"), |_| key.to_owned());
         let value = value.map(str::to_owned);
-        self.ops.send(Op::Configure { key: Some(words), value }.into()).await.unwrap();
+        self.ops
+            .send(Op::Setting(SettingOp::Configure { key: Some(words), value }).into())
+            .await
+            .unwrap();
         loop {
             if let Event::Notice(notice) = self.event().await
                 && notice.say.text(Lang::En).contains(&format!("`{key}`"))
@@ -183,7 +186,9 @@ impl Running {
     /// The row of a setting in `/config`.
     async fn row(&mut self, key: &str) -> String {
         self.ops
-            .send(Op::Configure { key: Some(key.to_owned()), value: None }.into())
+            .send(
+                Op::Setting(SettingOp::Configure { key: Some(key.to_owned()), value: None }).into(),
+            )
             .await
             .unwrap();
         loop {
@@ -404,7 +409,7 @@ async fn a_model_that_was_chosen_in_the_session_stays_until_the_settings_name_an
     for (key, value) in NAMED {
         running.configure(key, Some(value)).await;
     }
-    running.ops.send(Op::SetModel { name: "chosen".into() }.into()).await.unwrap();
+    running.ops.send(Op::Model(ModelOp::SetModel { name: "chosen".into() }).into()).await.unwrap();
     running.configure("limits.idle_timeout_s", Some("7")).await;
     assert_eq!(running.facts.model, "chosen");
     running.configure("profiles.default.fallback", Some("another")).await;

@@ -204,3 +204,14 @@ fn the_manual_describes_the_program_and_each_command() {
         assert!(man.join(name).is_file(), "{name}");
     }
 }
+
+#[test]
+fn a_prompt_of_several_words_may_begin_with_a_dash() {
+    for text in ["--help me", "- one\n- two", "-v means what?"] {
+        for option in ["-p", "--print"] {
+            assert_eq!(parse(&[option, text, "--json"]).unwrap().print, Some(Some(text.into())));
+        }
+    }
+    assert_eq!(parse(&["-p", "--json"]).unwrap().print, Some(None));
+    assert!(parse(&["-p", "--hlep"]).is_err());
+}

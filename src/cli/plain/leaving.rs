@@ -3,7 +3,7 @@
 use super::leave_question::{LeaveAnswer, LeaveQuestion};
 use super::{PlainEffect, PlainSession};
 use crate::cli::Exit;
-use avocet_core::protocol::{ExportFormat, Notice, NoticeLevel, Op};
+use avocet_core::protocol::{ExportFormat, Notice, NoticeLevel, Op, SavedOp};
 
 impl PlainSession {
     /// Leaves, unless something would be lost: then it asks first.
@@ -22,7 +22,10 @@ impl PlainSession {
     pub(super) fn answer_leaving(&mut self, answer: LeaveAnswer) -> Vec<PlainEffect> {
         match answer {
             LeaveAnswer::Write(path) => {
-                vec![PlainEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(path) })]
+                vec![PlainEffect::Send(Op::Saved(SavedOp::Export {
+                    format: ExportFormat::Md,
+                    path: Some(path),
+                }))]
             }
             LeaveAnswer::Discard => {
                 self.knows_unsaved = true;

@@ -11,7 +11,7 @@ use super::{PlainEffect, PlainSession};
 use crate::cli::messages::{self, Printer};
 use crate::cli::print::{PrintChannels, QUIET};
 use crate::cli::{Exit, table};
-use avocet_core::protocol::Op;
+use avocet_core::protocol::{Op, SessionOp, TurnOp};
 use avocet_core::signals;
 use avocet_core::terminal_modes;
 
@@ -90,8 +90,8 @@ pub async fn run(
     out: impl Write,
 ) -> PlainEnd {
     let mut output = PlainOutput { out, printer, is_prompting: false };
-    let mut effects: Vec<_> =
-        first.into_iter().map(|text| PlainEffect::Send(Op::Submit { text })).collect();
+    let submit = |text| PlainEffect::Send(Op::Turn(TurnOp::Submit { text }));
+    let mut effects: Vec<_> = first.into_iter().map(submit).collect();
     // Whether more can be typed, and whether the input ended since the last line.
     let (mut open, mut ended) = (true, false);
     let mut gate = Gate::default();
@@ -100,13 +100,13 @@ pub async fn run(
             match effect {
                 PlainEffect::Send(op) => drop(channels.ops.send(op.into()).await),
                 PlainEffect::End(exit) => {
-                    let _ = channels.ops.try_send(Op::Shutdown.into());
+                    let _ = channels.ops.try_send(Op::Session(SessionOp::Shutdown).into());
                     return PlainEnd { exit, knows_unsaved: linear.knows_unsaved() };
                 }
                 PlainEffect::Prompt if linear.is_asking() => gate.close(),
                 shown => {
                     if output.write(&shown).is_err() {
-                        let _ = channels.ops.try_send(Op::Shutdown.into());
+                        let _ = channels.ops.try_send(Op::Session(SessionOp::Shutdown).into());
                         return PlainEnd { exit: Exit::INTERRUPTED, knows_unsaved: false };
                     }
                 }

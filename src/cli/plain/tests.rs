@@ -4,8 +4,9 @@ use super::*;
 use avocet_core::i18n::Phrase;
 use avocet_core::protocol::{
     ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
-    NoticeLevel, Observation, Outcome as Came, PageRow, Question, Reason, Requires, Risk, Step,
-    StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer, TurnOrigin, UntrustedFile, Usage,
+    NoticeLevel, Observation, Outcome as Came, PageRow, Question, Reason, Requires, Risk, RuleOp,
+    Step, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer, TurnOrigin, UntrustedFile,
+    Usage,
 };
 
 mod asked;
@@ -75,7 +76,7 @@ fn asked(risk: Risk) -> (PlainSession, Vec<String>) {
 }
 
 fn decides(decision: Decision) -> Vec<PlainEffect> {
-    vec![PlainEffect::Send(Op::Decide { ask: AskId(3), decision })]
+    vec![PlainEffect::Send(Op::Question(QuestionOp::Decide { ask: AskId(3), decision }))]
 }
 
 #[test]
@@ -133,7 +134,13 @@ fn an_edited_step_is_assessed_again_and_then_runs() {
     assert!(written(&linear.on_line("git 'push"))[0].contains("is not closed"));
     let work = StepAction::exec("git", &["push", "a b"]);
     let sent = linear.on_line("git push 'a b'");
-    assert_eq!(sent, [PlainEffect::Send(Op::PreviewRisk { ask: AskId(3), work: work.clone() })]);
+    assert_eq!(
+        sent,
+        [PlainEffect::Send(Op::Question(QuestionOp::PreviewRisk {
+            ask: AskId(3),
+            work: work.clone()
+        }))]
+    );
     assert!(written(&linear.on_line("y"))[0].contains("being judged"), "no yes before it is");
     let stale = StepAction::exec("git", &["pull"]);
     assert_eq!(linear.on_event(judged(&stale, risk(Tier::L0, false))), []);
@@ -249,7 +256,7 @@ fn the_session_is_idle_after_the_trust_question() {
     let mut linear = asked_about_trust();
     let effects = linear.on_end_of_input();
     assert!(written(&effects)[0].contains("input ended"), "{effects:?}");
-    assert!(effects.contains(&PlainEffect::Send(Op::Stop)));
+    assert!(effects.contains(&PlainEffect::Send(Op::Turn(TurnOp::Stop))));
     assert!(!linear.is_idle());
     linear.on_event(Event::QuestionClosed { ask: AskId(3) });
     assert!(linear.is_idle());
@@ -262,17 +269,20 @@ fn the_session_is_idle_after_the_trust_question() {
 #[test]
 fn a_command_during_a_question_runs_or_says_that_it_is_deferred() {
     let mut linear = asked(risk(Tier::L1, false)).0;
-    assert_eq!(linear.on_line("/stop"), [PlainEffect::Send(Op::Stop)]);
+    assert_eq!(linear.on_line("/stop"), [PlainEffect::Send(Op::Turn(TurnOp::Stop))]);
     let steered = linear.on_line("/steer use tabs");
-    assert_eq!(steered.first(), Some(&PlainEffect::Send(Op::Steer { text: "use tabs".into() })));
+    assert_eq!(
+        steered.first(),
+        Some(&PlainEffect::Send(Op::Turn(TurnOp::Steer { text: "use tabs".into() })))
+    );
     assert!(matches!(steered.get(1), Some(PlainEffect::Notice(_))), "it says when it is read");
     assert_eq!(
         linear.on_line("/queue then test"),
-        [PlainEffect::Send(Op::Submit { text: "then test".into() })]
+        [PlainEffect::Send(Op::Turn(TurnOp::Submit { text: "then test".into() }))]
     );
     assert_eq!(
         linear.on_line("/deny touch *"),
-        [PlainEffect::Send(Op::Deny { rule: "touch *".into() }),]
+        [PlainEffect::Send(Op::Rules(RuleOp::Deny { rule: "touch *".into() })),]
     );
     for page in ["/status", "/help"] {
         let said = linear.on_line(page);
@@ -378,7 +388,7 @@ fn a_high_risk_command_requires_the_whole_word() {
 fn a_line_during_a_turn_is_sent_unless_it_needs_the_screen() {
     let mut linear = linear();
     linear.on_event(started());
-    let sent = PlainEffect::Send(Op::Submit { text: "and then".into() });
+    let sent = PlainEffect::Send(Op::Turn(TurnOp::Submit { text: "and then".into() }));
     assert_eq!(linear.on_line("and then"), [sent]);
     assert_eq!(written(&linear.on_line("/keys")), ["`/keys` is not available here."]);
     assert_eq!(linear.on_line("/exit"), [PlainEffect::End(Exit::Done)]);
@@ -388,7 +398,7 @@ fn a_line_during_a_turn_is_sent_unless_it_needs_the_screen() {
 fn ctrl_c_stops_the_turn_and_then_leaves() {
     let mut linear = linear();
     linear.on_event(started());
-    assert!(linear.interrupt().contains(&PlainEffect::Send(Op::Stop)));
+    assert!(linear.interrupt().contains(&PlainEffect::Send(Op::Turn(TurnOp::Stop))));
     linear.on_event(ended());
     assert_eq!(linear.interrupt(), [PlainEffect::End(Exit::Done)]);
 }
@@ -420,10 +430,14 @@ fn kept(names: &[&str]) -> Event {
 #[test]
 fn a_custom_command_is_looked_up_before_it_is_sent() {
     let mut linear = linear();
-    assert_eq!(linear.on_line("/summarize this @a.rs"), [PlainEffect::Send(Op::RefreshExtensions)]);
+    assert_eq!(
+        linear.on_line("/summarize this @a.rs"),
+        [PlainEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions))]
+    );
     assert!(!linear.is_idle() && linear.on_end_of_input().is_empty(), "it is not over");
     let effects = linear.on_event(kept(&["summarize"]));
-    let [PlainEffect::Send(Op::Invoke { name, args, mentions })] = &effects[..] else {
+    let [PlainEffect::Send(Op::Turn(TurnOp::Invoke { name, args, mentions }))] = &effects[..]
+    else {
         panic!("{effects:?}")
     };
     assert_eq!((name.as_str(), args.as_str()), ("summarize", "this @a.rs"));
@@ -433,7 +447,10 @@ fn a_custom_command_is_looked_up_before_it_is_sent() {
 #[test]
 fn an_unknown_name_is_reported_and_never_sent() {
     let mut linear = linear();
-    assert_eq!(linear.on_line("/sumarize"), [PlainEffect::Send(Op::RefreshExtensions)]);
+    assert_eq!(
+        linear.on_line("/sumarize"),
+        [PlainEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions))]
+    );
     let effects = linear.on_event(kept(&["summarize"]));
     assert_eq!(written(&effects), ["There is no command `/sumarize`.", ">"]);
     assert!(linear.is_idle());
@@ -468,8 +485,8 @@ async fn a_line_typed_before_a_question_does_not_answer_it() {
     let mut submitted = Vec::new();
     while let Some(submission) = sent.recv().await {
         match submission.op {
-            Op::Submit { text } => submitted.push(text),
-            Op::Shutdown => {}
+            Op::Turn(TurnOp::Submit { text }) => submitted.push(text),
+            Op::Session(SessionOp::Shutdown) => {}
             op => panic!("{op:?}"),
         }
     }
@@ -498,7 +515,10 @@ fn leaving_an_unsaved_conversation_asks_where_to_write_it() {
     assert_eq!(linear.on_line("4"), [PlainEffect::Prompt]);
     linear.on_line("/exit");
     let write = |path: &str| {
-        PlainEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(path.to_owned()) })
+        PlainEffect::Send(Op::Saved(SavedOp::Export {
+            format: ExportFormat::Md,
+            path: Some(path.to_owned()),
+        }))
     };
     assert_eq!(linear.on_line("1"), [write("/home/me/a.md")]);
     assert_eq!(linear.on_line("one more line"), []);
@@ -547,7 +567,11 @@ fn a_line_typed_before_the_question_could_be_read_is_treated_as_any_other() {
         let mut linear = asked(risk(Tier::L1, false)).0;
         let said = linear.on_early_line(line);
         assert!(written(&said)[0].contains("not taken as an answer"), "{line}");
-        assert_eq!(said[1], PlainEffect::Send(Op::Submit { text: line.into() }), "{line}");
+        assert_eq!(
+            said[1],
+            PlainEffect::Send(Op::Turn(TurnOp::Submit { text: line.into() })),
+            "{line}"
+        );
         assert_eq!(said.last(), Some(&PlainEffect::Prompt));
         assert_eq!(linear.on_line("1"), decides(Decision::Approve), "the question still waits");
     }
@@ -557,5 +581,5 @@ fn a_line_typed_before_the_question_could_be_read_is_treated_as_any_other() {
         [PlainEffect::Prompt],
         "an empty line leaves nothing as it is"
     );
-    assert_eq!(linear.on_early_line("/stop"), [PlainEffect::Send(Op::Stop)]);
+    assert_eq!(linear.on_early_line("/stop"), [PlainEffect::Send(Op::Turn(TurnOp::Stop))]);
 }

@@ -11,9 +11,9 @@ use crate::cli::messages::Printer;
 use crate::cli::schema::Schema;
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{
-    Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,
-    Requires, Risk, Step, StepAction, StepQuestion, Submission, TemplateCommand, Tier, TurnOutcome,
-    Usage,
+    Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, QuestionOp,
+    Reason, Requires, Risk, Step, StepAction, StepQuestion, Submission, TemplateCommand, Tier,
+    TurnOp, TurnOutcome, Usage,
 };
 use avocet_safety::redact::Redactor;
 
@@ -90,7 +90,7 @@ fn play_into(
             leaving: tokio_util::sync::CancellationToken::new(),
         };
         let mut err = Vec::new();
-        let first = Op::Submit { text: "do it".into() };
+        let first = Op::Turn(TurnOp::Submit { text: "do it".into() });
         let exit = run(first, channels, no_user(), options, (out, &mut err)).await;
         drop(stays);
         let mut ops = Vec::new();
@@ -203,7 +203,7 @@ fn at_a_terminal(
     lines: &[Option<&str>],
 ) -> Vec<Vec<HeadlessEffect>> {
     let options = Options { has_user: true, ..options };
-    let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "do it".into() });
+    let mut turn = HeadlessTurn::new(&options, &Op::Turn(TurnOp::Submit { text: "do it".into() }));
     let asked = turn.on_event(first);
     std::iter::once(asked).chain(lines.iter().map(|line| turn.on_line(*line))).collect()
 }
@@ -225,7 +225,10 @@ fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
         };
         assert!(asks(&effects[0]) && asks(&effects[1]) && !asks(&effects[2]), "{effects:?}");
         let steps = vec!["cmd_002".to_owned()];
-        let expected = Op::Decide { ask: AskId(7), decision: Decision::ApproveAll { steps } };
+        let expected = Op::Question(QuestionOp::Decide {
+            ask: AskId(7),
+            decision: Decision::ApproveAll { steps },
+        });
         assert_eq!(last_op(&effects), Some(&expected));
         let told: Vec<_> =
             effects[0].iter().filter(|it| matches!(it, HeadlessEffect::Tell(_))).collect();
@@ -237,12 +240,12 @@ fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
 #[test]
 fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
     let options = Options { has_user: true, ..options() };
-    let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "do it".into() });
+    let mut turn = HeadlessTurn::new(&options, &Op::Turn(TurnOp::Submit { text: "do it".into() }));
     turn.on_event(&pieces(&[risk(Tier::L0)]));
     let declined = Notice::warning(avocet_core::i18n::prompt::PIECES_DECLINED)
         .with_topic(avocet_core::protocol::Topic::PiecesDeclined);
     assert_eq!(turn.on_event(&Event::Notice(declined)).len(), 1);
-    assert!(turn.interrupt().contains(&HeadlessEffect::Send(Op::Stop)));
+    assert!(turn.interrupt().contains(&HeadlessEffect::Send(Op::Turn(TurnOp::Stop))));
     assert!(turn.on_line(Some("y")).is_empty(), "too late");
     let ended = turn.on_event(&ended(TurnOutcome::Cancelled));
     assert!(ended.contains(&HeadlessEffect::End(Exit::INTERRUPTED)), "{ended:?}");
@@ -262,7 +265,7 @@ fn a_rendered_prompt_is_the_answer_and_a_failed_rendering_is_an_error() {
 
 fn decision(ran: &Ran) -> Option<&Decision> {
     ran.ops.iter().find_map(|op| match op {
-        Op::Decide { ask: AskId(7), decision } => Some(decision),
+        Op::Question(QuestionOp::Decide { ask: AskId(7), decision }) => Some(decision),
         _ => None,
     })
 }
@@ -284,7 +287,10 @@ fn the_answer_alone_goes_to_standard_output() {
     );
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "All is well.\n"));
     assert_eq!(ran.err, "I look first.\n$ git status\n");
-    assert_eq!(ran.ops, [Op::Submit { text: "do it".into() }, Op::Shutdown]);
+    assert_eq!(
+        ran.ops,
+        [Op::Turn(TurnOp::Submit { text: "do it".into() }), Op::Session(SessionOp::Shutdown)]
+    );
 }
 
 #[test]
@@ -417,7 +423,8 @@ fn an_answer_that_violates_the_schema_is_asked_for_once_more_with_what_is_wrong(
     let right = [replied("{\"n\":1}"), ended(TurnOutcome::Done)];
     let ran = play(&schema(NUMBER), wrong.into_iter().chain(right).collect());
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "{\"n\":1}\n"));
-    let asked = |op: &Op| matches!(op, Op::Submit { text } if text.contains("not JSON"));
+    let asked =
+        |op: &Op| matches!(op, Op::Turn(TurnOp::Submit { text }) if text.contains("not JSON"));
     assert_eq!(ran.ops.iter().filter(|op| asked(op)).count(), 1, "{:?}", ran.ops);
 }
 
@@ -438,14 +445,18 @@ fn an_answer_that_violates_the_schema_twice_is_an_error() {
 fn an_interrupt_stops_the_turn_and_a_second_one_does_not_wait() {
     let (exit, _, ops) = play_into(&options(), vec![], 2, io::sink());
     assert_eq!(exit, Exit::INTERRUPTED);
-    assert!(ops.contains(&Op::Stop) && ops.last() == Some(&Op::Shutdown), "{ops:?}");
+    assert!(
+        ops.contains(&Op::Turn(TurnOp::Stop))
+            && ops.last() == Some(&Op::Session(SessionOp::Shutdown)),
+        "{ops:?}"
+    );
 }
 
 #[test]
 fn a_turn_that_ignores_an_interrupt_is_abandoned_after_a_delay() {
     let (exit, _, ops) = play_into(&options(), vec![], 1, io::sink());
     assert_eq!(exit, Exit::INTERRUPTED);
-    assert!(ops.contains(&Op::Stop));
+    assert!(ops.contains(&Op::Turn(TurnOp::Stop)));
 }
 
 #[test]

@@ -35,6 +35,7 @@ words! { "context":
     LEDGER: "The next request", "下一次请求";
     LEDGER_NOW: "The request of the running turn", "本轮的请求";
     PART_SYSTEM: "system prompt", "系统提示";
+    PART_TOOLS: "tool descriptions", "工具说明";
     PART_SUMMARY: "summary", "摘要";
     PART_RECALLED: "recalled", "已取回";
     PART_RESULTS: "latest results", "最近结果";
@@ -53,6 +54,7 @@ words! { "context":
     NOTE: "{path} ({size})", "{path}（{size}）";
     NOTE_CUT: "{path} ({size} of {whole})", "{path}（{whole} 中的 {size}）";
     NOTES_CUT: "The project instructions are too long: {cut} of {path} are left out. The limit is {most}.", "项目说明过长：{path} 有 {cut} 未发送。最多发送 {most}。";
+    NOTES_FOLLOWED: "The instructions in `{path}` are followed from here on.", "从现在起遵循 `{path}` 中的说明。";
     NOTES_SENSITIVE: "`{path}` was not read: it points to a file that usually holds credentials.", "`{path}` 指向通常存放凭据的文件，没有读取。";
     NOTES_MISSING: "`{by}` takes in `{path}`, which is not there.", "`{by}` 引入了 `{path}`，但它不存在。";
     NOTES_CYCLE: "`{path}` is taken in again by `{by}`, which it takes in itself; it is read once.", "`{by}` 又引入了 `{path}`，而前者正是由它引入的；它只读取一次。";

@@ -18,7 +18,7 @@
 use std::ops::Range;
 
 use super::{args, mention};
-use crate::protocol::{Mention, Op, PastedImage, Prompt, PromptPart};
+use crate::protocol::{Mention, Op, PastedImage, Prompt, PromptPart, TurnOp};
 
 /// The intent of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,28 +157,28 @@ fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
 pub fn submit_op(parts: Vec<PromptPart>, whole: impl Fn(&str) -> String) -> Op {
     let shown = whole(&text_of(&parts));
     if parts.iter().all(|part| matches!(part, PromptPart::Text(_))) {
-        return Op::Submit { text: shown };
+        return Op::Turn(TurnOp::Submit { text: shown });
     }
     let unfolded = parts.into_iter().map(|part| match part {
         PromptPart::Text(text) => PromptPart::Text(whole(&text)),
         other => other,
     });
     let prompt = Prompt { shown, parts: unfolded.collect(), ..Prompt::default() };
-    Op::SubmitPrompt { prompt: Box::new(prompt) }
+    Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) })
 }
 
 /// The same message with these images.
 pub fn with_images(op: Op, images: Vec<PastedImage>) -> Op {
     let mut prompt = match op {
-        Op::Submit { text } if !images.is_empty() => {
+        Op::Turn(TurnOp::Submit { text }) if !images.is_empty() => {
             let parts = vec![PromptPart::Text(text.clone())];
             Box::new(Prompt { shown: text, parts, ..Prompt::default() })
         }
-        Op::SubmitPrompt { prompt } => prompt,
+        Op::Turn(TurnOp::SubmitPrompt { prompt }) => prompt,
         other => return other,
     };
     prompt.parts.extend(images.into_iter().map(PromptPart::Image));
-    Op::SubmitPrompt { prompt }
+    Op::Turn(TurnOp::SubmitPrompt { prompt })
 }
 
 fn command(line: &str, pasted: &[String]) -> Option<Intent> {
@@ -351,7 +351,10 @@ mod tests {
         let expected = [text("Look at "), shell("git status --short @x"), text(" please")];
         assert_eq!(parts(typed), expected);
         assert_eq!(text_of(&expected), typed);
-        assert!(matches!(submit_op(parts(typed), str::to_owned), Op::SubmitPrompt { .. }));
+        assert!(matches!(
+            submit_op(parts(typed), str::to_owned),
+            Op::Turn(TurnOp::SubmitPrompt { .. })
+        ));
         for plain in ["a !`` b", "a !`open", "x!`y`", "see\n```\n!`ls`\n```", "a !b` c`"] {
             assert_eq!(parts(plain), [text(plain)], "{plain}");
         }
@@ -442,7 +445,7 @@ mod tests {
     #[test]
     fn the_contents_of_a_folded_paste_are_not_parsed() {
         let Intent::Message { parts } = parse("@a.rs [pasted]") else { panic!() };
-        let Op::SubmitPrompt { prompt } =
+        let Op::Turn(TurnOp::SubmitPrompt { prompt }) =
             submit_op(parts, |text| text.replace("[pasted]", "@b.rs"))
         else {
             panic!()

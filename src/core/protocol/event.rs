@@ -37,7 +37,7 @@ pub enum Event {
         #[serde(skip)]
         images: Vec<Arc<Image>>,
     },
-    /// The answer to an `Op::Render`.
+    /// The answer to an `TurnOp::Render`.
     Rendered {
         text: String,
         /// The images of the files in it.
@@ -190,7 +190,7 @@ pub enum Event {
     },
     Facts(Box<SessionInfo>),
     Notice(Notice),
-    /// The answer to an `Op::Report`.
+    /// The answer to an `SessionOp::Report`.
     Page(Box<Page>),
     /// The models that `/model` accepts, best first.
     Models {
@@ -236,7 +236,7 @@ pub enum Event {
         #[serde(default)]
         more: usize,
     },
-    /// Commands, skills and bots as loaded; also the answer to `Op::RefreshExtensions`.
+    /// Commands, skills and bots as loaded; also the answer to `ExtensionOp::RefreshExtensions`.
     Catalogue(Box<Extensions>),
     /// Earlier turns are being summarised.
     Compacting,

@@ -84,7 +84,10 @@ pub use model_override::ModelOverride;
 pub use money::Money;
 pub use note::NotePlace;
 pub use observation::{LineRound, Observation, Outcome, ParsedOutput};
-pub use op::{ExportFormat, Op, Report, Rewind, SessionRow, Submission};
+pub use op::{
+    ExportFormat, ExtensionOp, ModelOp, Op, QuestionOp, Report, Rewind, RuleOp, SavedOp, SessionOp,
+    SessionRow, SettingOp, Submission, TurnOp,
+};
 pub use page::{Page, PageRow};
 pub use prompt::{
     AttachmentInfo, AttachmentSize, LineRange, Mention, PastedImage, Prompt, PromptPart,

@@ -9,64 +9,49 @@ use super::{
 use crate::i18n::Lang;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(untagged)]
 pub enum Op {
+    Turn(TurnOp),
+    Question(QuestionOp),
+    Model(ModelOp),
+    Rules(RuleOp),
+    Saved(SavedOp),
+    Setting(SettingOp),
+    Extension(ExtensionOp),
+    Session(SessionOp),
+}
+
+/// Messages, and what begins, changes or ends a turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnOp {
     /// A message for the model: starts a turn, or is queued while one runs.
-    Submit {
-        text: String,
-    },
+    Submit { text: String },
     /// A message that mentions files or contains shell pieces: those are processed first, then it
     /// is sent as one.
     #[serde(rename = "prompt")]
-    SubmitPrompt {
-        prompt: Box<Prompt>,
-    },
+    SubmitPrompt { prompt: Box<Prompt> },
     /// Expands a prompt and returns its text without sending it to a model.
-    Render {
-        prompt: Box<Prompt>,
-    },
+    Render { prompt: Box<Prompt> },
     /// A line for the user's shell. `keep`: the output goes into the context as well.
-    Shell {
-        line: String,
-        keep: bool,
-    },
+    Shell { line: String, keep: bool },
     /// Replaces the queue, in order. It follows the next turn, and does not start one by itself.
-    SetQueue {
-        texts: Vec<String>,
-    },
+    SetQueue { texts: Vec<String> },
     /// Starts the queue, if no turn runs.
     RunQueue,
     /// Removes a message from the queue, if it is still there.
-    Unqueue {
-        id: SubmitId,
-    },
-    Decide {
-        ask: AskId,
-        decision: Decision,
-    },
-    /// Asks how `work` would be judged in place of the step of the question `ask`.
-    #[serde(rename = "judge")]
-    PreviewRisk {
-        ask: AskId,
-        work: StepAction,
-    },
+    Unqueue { id: SubmitId },
     /// A message for the running turn, delivered at its next step; an ordinary message if none
     /// runs.
-    Steer {
-        text: String,
-    },
+    Steer { text: String },
     /// Sends the last message again; the answer to it is forgotten.
     Retry,
     /// Restores files to their state before the last so many turns that changed any.
-    Undo {
-        turns: usize,
-    },
+    Undo { turns: usize },
     /// Makes the changes again that were undone last.
     Redo,
     /// Ends the running turn; does nothing if none runs.
     Stop,
-    /// Starts a new conversation; rules remembered for the session are kept.
-    New,
     /// Invokes a custom command or a skill, by its name without the slash: its template is expanded
     /// and sent.
     Invoke {
@@ -77,17 +62,33 @@ pub enum Op {
         mentions: Vec<Mention>,
     },
     /// Runs a script as a separate turn: its ID or path, and its arguments as typed.
-    RunScript {
-        script: String,
-        args: String,
+    RunScript { script: String, args: String },
+    /// Summarises earlier turns now; the focus names what to preserve above all.
+    Compress { focus: Option<String> },
+    /// Includes a part again that is no longer sent.
+    Recall { id: String },
+}
+
+/// About a question of the session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionOp {
+    Decide {
+        ask: AskId,
+        decision: Decision,
     },
-    /// Switches to another bot from the next turn on; `None`: to no bot.
-    SetBot {
-        name: Option<String>,
+    /// Asks how `work` would be judged in place of the step of the question `ask`.
+    #[serde(rename = "judge")]
+    PreviewRisk {
+        ask: AskId,
+        work: StepAction,
     },
-    /// Checks whether the user's extensions have changed, and sends them.
-    #[serde(rename = "look")]
-    RefreshExtensions,
+}
+
+/// Which model answers, and as whom.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelOp {
     SetModel {
         name: String,
     },
@@ -100,87 +101,68 @@ pub enum Op {
         key_env: Option<String>,
         model: String,
     },
-    SetMode {
-        mode: Mode,
-    },
-    /// Which steps ask from now on, in the running turn too.
-    SetApprovalMode {
-        mode: ApprovalMode,
-    },
     /// How much the model reasons from the next turn on; `None`: as it does by itself.
     SetEffort {
         effort: Option<Effort>,
     },
-    SetLang {
-        lang: Lang,
+    /// Switches to another bot from the next turn on; `None`: to no bot.
+    SetBot {
+        name: Option<String>,
     },
+}
+
+/// What runs without a question, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleOp {
+    /// Which steps ask from now on, in the running turn too.
+    SetApprovalMode { mode: ApprovalMode },
     /// Adds a rule (`git push *`) to those this session runs without asking.
-    Allow {
-        rule: String,
-    },
+    Allow { rule: String },
     /// Adds a rule to those this session refuses.
-    Deny {
-        rule: String,
-    },
+    Deny { rule: String },
+    /// Revokes a rule, in this session and in the folder's saved rules.
+    Revoke { rule: String },
     /// Asks again whether this folder is trusted.
     Trust,
     /// Adds a folder to the session: it is read and changed like the session's own.
-    AddFolder {
-        path: String,
-    },
-    /// Revokes a rule, in this session and in the folder's saved rules.
-    Revoke {
-        rule: String,
-    },
+    AddFolder { path: String },
+}
+
+/// Sessions, and what of this one is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SavedOp {
+    /// Starts a new conversation; rules remembered for the session are kept.
+    New,
     /// Writes the conversation to a file; `None`: the name is generated.
-    Export {
-        format: ExportFormat,
-        path: Option<String>,
-    },
+    Export { format: ExportFormat, path: Option<String> },
     /// Resumes a saved session, by its id or the start of one.
-    Resume {
-        session: String,
-    },
+    Resume { session: String },
     /// Lists the saved sessions, for selection.
     #[serde(rename = "sessions")]
     ListSessions,
     /// Lists the saved sessions as a page; with words, only those that contain them.
     #[serde(rename = "find")]
-    SearchSessions {
-        words: String,
-    },
+    SearchSessions { words: String },
     /// Continues in a copy of the session; the original stays unchanged.
-    Fork {
-        name: Option<String>,
-    },
+    Fork { name: Option<String> },
     /// Renames the session.
-    Rename {
-        name: String,
-    },
+    Rename { name: String },
     /// Takes back everything from this turn on. Without `what`, the conversation if no file was
     /// changed since; otherwise `Event::RewindAsked` is the answer.
-    Rewind {
-        turn: u64,
-        what: Option<Rewind>,
+    Rewind { turn: u64, what: Option<Rewind> },
+}
+
+/// How the program behaves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingOp {
+    SetMode {
+        mode: Mode,
     },
-    /// Summarises earlier turns now; the focus names what to preserve above all.
-    Compress {
-        focus: Option<String>,
-    },
-    /// Includes a part again that is no longer sent.
-    Recall {
-        id: String,
-    },
-    /// Collects a report that requires I/O, then sends it.
-    Report {
-        report: Report,
-    },
-    /// Shows the instructions that are sent.
-    ShowMemory,
-    /// Adds a note to the instructions there.
-    AddNote {
-        place: NotePlace,
-        text: String,
+    SetLang {
+        lang: Lang,
     },
     /// Shows the settings, those that begin so, or sets one.
     Configure {
@@ -192,14 +174,31 @@ pub enum Op {
         key: Option<String>,
         value: Option<String>,
     },
-    /// About the steps that run in the background, or their output.
-    Job {
-        job: JobRequest,
-    },
+}
+
+/// What users add: commands, skills, servers of tools, instructions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtensionOp {
+    /// Checks whether the user's extensions have changed, and sends them.
+    #[serde(rename = "look")]
+    RefreshExtensions,
     /// About the MCP servers of the session.
-    Mcp {
-        action: McpAction,
-    },
+    Mcp { action: McpAction },
+    /// Shows the instructions that are sent.
+    ShowMemory,
+    /// Adds a note to the instructions there.
+    AddNote { place: NotePlace, text: String },
+}
+
+/// About the session as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionOp {
+    /// About the steps that run in the background, or their output.
+    Job { job: JobRequest },
+    /// Collects a report that requires I/O, then sends it.
+    Report { report: Report },
     /// Cancels the running turn and ends the session.
     Shutdown,
 }
@@ -209,24 +208,22 @@ impl Op {
     /// status line shows needs no answer there.
     pub fn answers_in_transcript(&self) -> bool {
         match self {
+            Op::Turn(TurnOp::Render { .. } | TurnOp::Compress { .. } | TurnOp::Recall { .. }) => {
+                true
+            }
+            Op::Rules(op) => !matches!(op, RuleOp::SetApprovalMode { .. } | RuleOp::Trust),
+            Op::Saved(op) => matches!(
+                op,
+                SavedOp::Export { .. } | SavedOp::SearchSessions { .. } | SavedOp::Rename { .. }
+            ),
+            Op::Setting(op) => matches!(op, SettingOp::Configure { .. }),
+            Op::Extension(op) => !matches!(op, ExtensionOp::RefreshExtensions),
             // A view and a list to choose from.
-            Op::Report { report } => !matches!(report, Report::Changes | Report::Models),
-            Op::Render { .. }
-            | Op::Allow { .. }
-            | Op::Deny { .. }
-            | Op::Revoke { .. }
-            | Op::AddFolder { .. }
-            | Op::Export { .. }
-            | Op::SearchSessions { .. }
-            | Op::Rename { .. }
-            | Op::Compress { .. }
-            | Op::Recall { .. }
-            | Op::ShowMemory
-            | Op::AddNote { .. }
-            | Op::Configure { .. }
-            | Op::Job { .. }
-            | Op::Mcp { .. } => true,
-            _ => false,
+            Op::Session(SessionOp::Report { report }) => {
+                !matches!(report, Report::Changes | Report::Models)
+            }
+            Op::Session(op) => matches!(op, SessionOp::Job { .. }),
+            Op::Turn(_) | Op::Question(_) | Op::Model(_) => false,
         }
     }
 
@@ -234,13 +231,15 @@ impl Op {
     pub fn begins_turn_without_message(&self) -> bool {
         matches!(
             self,
-            Op::Retry
-                | Op::Undo { .. }
-                | Op::Redo
-                | Op::RunQueue
-                | Op::RunScript { .. }
-                | Op::Render { .. }
-                | Op::Compress { .. }
+            Op::Turn(
+                TurnOp::Retry
+                    | TurnOp::Undo { .. }
+                    | TurnOp::Redo
+                    | TurnOp::RunQueue
+                    | TurnOp::RunScript { .. }
+                    | TurnOp::Render { .. }
+                    | TurnOp::Compress { .. }
+            )
         )
     }
 }

@@ -3,12 +3,12 @@
 use super::speaker::Speaker;
 use super::{ChatConversation, ChatEffect};
 use avocet_core::i18n::chat as w;
-use avocet_core::protocol::{ApprovalMode, Op};
+use avocet_core::protocol::{ApprovalMode, Op, RuleOp};
 
 impl ChatConversation {
     /// Whether this user may set what an operation sets; if not, says so.
     pub(super) fn may_send(&mut self, speaker: &Speaker, op: &Op) -> bool {
-        let Op::SetApprovalMode { mode } = op else { return true };
+        let Op::Rules(RuleOp::SetApprovalMode { mode }) = op else { return true };
         if mode.answers() && !speaker.is_admin {
             self.say(w::MODE_OF_ADMINS);
             return false;
@@ -27,6 +27,6 @@ impl ChatConversation {
         let mode = ApprovalMode::Ask;
         self.info.approval = mode;
         self.say(w::MODE_BACK_TO_ASK);
-        Some(ChatEffect::Send(Op::SetApprovalMode { mode }.into()))
+        Some(ChatEffect::Send(Op::Rules(RuleOp::SetApprovalMode { mode }).into()))
     }
 }

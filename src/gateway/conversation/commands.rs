@@ -9,7 +9,10 @@ use super::{
     WaitingInput, WaitingWords, display_name, log_refusal,
 };
 use avocet_core::i18n::{Localize as _, chat as w, common};
-use avocet_core::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report, Submission};
+use avocet_core::protocol::{
+    ChatPlatform, ExtensionOp, Mention, Op, Prompt, PromptPart, Report, SessionOp, SettingOp,
+    Submission, TurnOp,
+};
 use avocet_present::commands::{
     self, ApprovalSpan, CalledRows, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
 };
@@ -88,7 +91,9 @@ impl ChatConversation {
     /// Has the files of the user's commands read for what waits.
     fn read_files(&mut self) -> Vec<ChatEffect> {
         let asks = self.waiting.ask();
-        asks.then_some(ChatEffect::Send(Op::RefreshExtensions.into())).into_iter().collect()
+        asks.then_some(ChatEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions).into()))
+            .into_iter()
+            .collect()
     }
 
     /// The extensions were read: what waited for that is run, in its order.
@@ -236,15 +241,17 @@ impl ChatConversation {
         }
         let id = self.submit_ids.next_id();
         let message = match &op {
-            Op::Submit { text } => Some(text.clone()),
-            Op::Steer { text } if !self.has_turn() => Some(text.clone()),
-            Op::Steer { text } => {
+            Op::Turn(TurnOp::Submit { text }) => Some(text.clone()),
+            Op::Turn(TurnOp::Steer { text }) if !self.has_turn() => Some(text.clone()),
+            Op::Turn(TurnOp::Steer { text }) => {
                 let (delivery, text, by) = (delivery.clone(), text.clone(), by.clone());
                 self.steers.push_back(Submitted { id, delivery, text, by });
                 None
             }
-            Op::Invoke { name, args, .. } => Some(format!("/{name} {args}").trim_end().to_owned()),
-            Op::Stop if self.fetching == FetchState::Fetching && !self.has_turn() => {
+            Op::Turn(TurnOp::Invoke { name, args, .. }) => {
+                Some(format!("/{name} {args}").trim_end().to_owned())
+            }
+            Op::Turn(TurnOp::Stop) if self.fetching == FetchState::Fetching && !self.has_turn() => {
                 self.say(common::STOPPED);
                 return vec![ChatEffect::StopFetch];
             }
@@ -255,8 +262,9 @@ impl ChatConversation {
                 None
             }
         };
-        let begins =
-            message.is_some() || op.begins_turn_without_message() || matches!(op, Op::Steer { .. });
+        let begins = message.is_some()
+            || op.begins_turn_without_message()
+            || matches!(op, Op::Turn(TurnOp::Steer { .. }));
         if message.is_none_or(|text| self.accept(id, by, delivery, text)) {
             let asks = begins.then(|| self.ask_again_for(request.speaker.is_admin)).flatten();
             asks.into_iter().chain([ChatEffect::Send(Submission { id: Some(id), op })]).collect()
@@ -308,11 +316,13 @@ impl ChatConversation {
             UiAction::Lang(lang) => {
                 self.set_lang(lang);
                 self.say(w::LANG_SET);
-                vec![ChatEffect::Send(Op::SetLang { lang }.into())]
+                vec![ChatEffect::Send(Op::Setting(SettingOp::SetLang { lang }).into())]
             }
             UiAction::Models => {
                 self.asked_models = true;
-                vec![ChatEffect::Send(Op::Report { report: Report::Models }.into())]
+                vec![ChatEffect::Send(
+                    Op::Session(SessionOp::Report { report: Report::Models }).into(),
+                )]
             }
             UiAction::Efforts => {
                 let page = commands::efforts_page(&self.info);
@@ -370,9 +380,9 @@ impl ChatConversation {
                 let parts = vec![PromptPart::Insert(Mention { path: path.clone(), lines: None })];
                 let shown = format!("/file {path}");
                 let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
-                let effects = self.send_op(Op::Render { prompt }, request);
+                let effects = self.send_op(Op::Turn(TurnOp::Render { prompt }), request);
                 let sent = effects.iter().find_map(|effect| match effect {
-                    ChatEffect::Send(Submission { id, op: Op::Render { .. } }) => *id,
+                    ChatEffect::Send(Submission { id, op: Op::Turn(TurnOp::Render { .. }) }) => *id,
                     _ => None,
                 });
                 self.file_requests.extend(sent.map(|id| (id, name)));

@@ -13,7 +13,7 @@ use super::{
 use avocet_core::i18n::{chat as w, common, linear, session as s};
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Extensions, ModelMessage, Notice, NoticeLevel, Observation, Op,
-    Outcome, Question, Submission, SubmitId, Topic, TurnOrigin, TurnOutcome,
+    Outcome, Question, QuestionOp, Submission, SubmitId, Topic, TurnOp, TurnOrigin, TurnOutcome,
 };
 use avocet_present::changes::changes_page;
 use avocet_present::commands;
@@ -227,7 +227,7 @@ impl ChatConversation {
         let mut effects = self.run_deferred();
         // Each message of a chat is answered, also after a failure.
         if failed && !self.submitted.is_empty() {
-            effects.push(ChatEffect::Send(Op::RunQueue.into()));
+            effects.push(ChatEffect::Send(Op::Turn(TurnOp::RunQueue).into()));
         }
         effects
     }
@@ -265,7 +265,7 @@ impl ChatConversation {
                     self.submitted.push_back(Submitted { id, delivery, text: text.clone(), by });
                     // Who is an admin is not known of it any more.
                     effects.extend(self.ask_again_for(false));
-                    let op = Op::Submit { text };
+                    let op = Op::Turn(TurnOp::Submit { text });
                     effects.push(ChatEffect::Send(Submission { id: Some(id), op }));
                 }
             }
@@ -294,7 +294,7 @@ impl ChatConversation {
 }
 
 fn decide(ask: AskId, decision: Decision) -> Vec<ChatEffect> {
-    vec![ChatEffect::Send(Op::Decide { ask, decision }.into())]
+    vec![ChatEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }).into())]
 }
 
 /// The turn of each message among the events of a session.

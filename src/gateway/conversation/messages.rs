@@ -5,7 +5,7 @@ use super::super::platform::{DeliveryId, UserId};
 use super::{ChatConversation, ChatEffect, ChatState, Submitted};
 use avocet_core::i18n::chat as w;
 use avocet_core::prompt::input::{self, Intent};
-use avocet_core::protocol::{Mention, Op, Prompt, PromptPart, SubmitId};
+use avocet_core::protocol::{Mention, Op, Prompt, PromptPart, SubmitId, TurnOp};
 
 /// The longest message that is taken, in characters.
 const LONGEST: usize = 64_000;
@@ -118,17 +118,17 @@ pub(super) fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, Strin
             input::submit_op(parts, str::to_owned)
         }
         // A chat has no shell of its own, and its commands come as commands.
-        _ if mentions.is_empty() => Op::Submit { text: text.to_owned() },
+        _ if mentions.is_empty() => Op::Turn(TurnOp::Submit { text: text.to_owned() }),
         _ => {
             let parts = vec![PromptPart::Text(text.to_owned())];
             let mut prompt = Prompt { shown: text.to_owned(), parts, ..Prompt::default() };
             prompt.attach(mentions);
-            Op::SubmitPrompt { prompt: Box::new(prompt) }
+            Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) })
         }
     };
     let shown = match &op {
-        Op::Submit { text } => text.clone(),
-        Op::SubmitPrompt { prompt } => prompt.shown.clone(),
+        Op::Turn(TurnOp::Submit { text }) => text.clone(),
+        Op::Turn(TurnOp::SubmitPrompt { prompt }) => prompt.shown.clone(),
         _ => text.to_owned(),
     };
     Some((op, shown))

@@ -16,8 +16,8 @@ use super::reply::LiveReply;
 use super::timeline::{PostBody, PostKey, Timeline};
 use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 use avocet_core::protocol::{
-    ChatPlatform, Extensions, Image, JobInfo, Mention, Op, SessionInfo, Submission, SubmitId,
-    SubmitIds, TurnOrigin,
+    ChatPlatform, Extensions, Image, JobInfo, Mention, Op, QuestionOp, SessionInfo, Submission,
+    SubmitId, SubmitIds, TurnOrigin,
 };
 use avocet_core::text::{cut, one_line};
 use avocet_safety::sanitize::{TextSource, clean};
@@ -424,7 +424,9 @@ impl ChatConversation {
             ChatAnswer::Decided(decision) => {
                 let outcome = open.question.outcome(&decision);
                 open.answered = Some((outcome, speaker.name.clone()));
-                vec![ChatEffect::Send(Op::Decide { ask: open.question.id(), decision }.into())]
+                vec![ChatEffect::Send(
+                    Op::Question(QuestionOp::Decide { ask: open.question.id(), decision }).into(),
+                )]
             }
             ChatAnswer::AdminOnly => {
                 log_refusal(speaker, "only an admin may decide that");
@@ -498,7 +500,7 @@ impl ChatConversation {
         match &self.state {
             ChatState::Asking(open) if open.post == post && open.answered.is_none() => {
                 let (ask, decision) = (open.question.id(), open.question.reject(None));
-                vec![ChatEffect::Send(Op::Decide { ask, decision }.into())]
+                vec![ChatEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }).into())]
             }
             _ => Vec::new(),
         }

@@ -10,8 +10,9 @@ use crate::platform::{ChatAddress, PlatformError};
 use crate::timeline::{CallKind, NextCall, PostResult};
 use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Category, CommandArgument, CommandTraits, Decision, Event, Extension,
-    ExtensionKind, ExtensionState, ModelMessage, Notice, Page, Question, Requires, Risk, Step,
-    StepAction, StepQuestion, Submission, SubmitId, Tier, TurnOutcome, Usage, WhileBusy,
+    ExtensionKind, ExtensionOp, ExtensionState, ModelMessage, ModelOp, Notice, Page, Question,
+    Requires, Risk, Step, StepAction, StepQuestion, Submission, SubmitId, Tier, TurnOp,
+    TurnOutcome, Usage, WhileBusy,
 };
 use avocet_present::commands::PageRow;
 
@@ -169,21 +170,23 @@ fn button(chat: &ChatConversation, choice: &str) -> String {
 fn every_own_command_of_a_batch_runs_in_its_order() {
     let mut chat = conversation(&[]);
     let effects = chat.on_command(&user("ann"), "d1".into(), sent("foo", "x"));
-    assert_eq!(effects, [ChatEffect::Send(Op::RefreshExtensions.into())]);
+    assert_eq!(effects, [ChatEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions).into())]);
     assert_eq!(chat.on_command(&user("ann"), "d2".into(), sent("bar", "x")), []);
     assert!(!chat.is_idle(), "they wait");
     let catalogue = || Event::Catalogue(Box::new(extensions(&["foo", "bar"])));
     let mut effects = chat.on_event(catalogue());
     assert!(
-        effects.contains(&ChatEffect::Send(Op::RefreshExtensions.into())),
+        effects.contains(&ChatEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions).into())),
         "for the second one"
     );
-    effects.retain(|effect| *effect != ChatEffect::Send(Op::RefreshExtensions.into()));
+    effects.retain(|effect| {
+        *effect != ChatEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions).into())
+    });
     effects.extend(chat.on_event(catalogue()));
     let names: Vec<_> = ops(&effects)
         .into_iter()
         .map(|op| match op {
-            Op::Invoke { name, .. } => name.as_str(),
+            Op::Turn(TurnOp::Invoke { name, .. }) => name.as_str(),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -212,7 +215,7 @@ fn a_command_that_is_deferred_has_the_rights_of_its_sender_and_is_kept_until_it_
     assert!(effects.is_empty(), "{effects:?}");
     chat.on_command(&user("ann"), "d3".into(), sent("status", ""));
     let effects = chat.on_event(ended());
-    let model = Op::SetModel { name: "m2".to_owned() };
+    let model = Op::Model(ModelOp::SetModel { name: "m2".to_owned() });
     assert!(is_done(&effects, "d2") && ops(&effects) == [&model], "{effects:?}");
 }
 
@@ -230,7 +233,7 @@ fn a_bystander_does_not_take_over_the_question_of_a_turn_by_a_command() {
     let effects = chat.on_press(&user("bob"), "p1".into(), &once, "1".to_owned());
     assert!(ops(&effects).is_empty(), "{effects:?}");
     let effects = chat.on_press(&user("ann"), "p2".into(), &once, "2".to_owned());
-    let decided = Op::Decide { ask: AskId(1), decision: Decision::Approve };
+    let decided = Op::Question(QuestionOp::Decide { ask: AskId(1), decision: Decision::Approve });
     assert_eq!(ops(&effects), [&decided]);
 }
 
@@ -266,11 +269,11 @@ fn words_of_queue_and_steer_are_done_once_they_reached_a_turn() {
     chat.on_text(&user("ann"), "d1".into(), "one", Vec::new());
     begin(&mut chat, "one");
     let effects = chat.on_command(&user("ann"), "d2".into(), sent("queue", "two"));
-    assert_eq!(ops(&effects), [&Op::Submit { text: "two".to_owned() }]);
+    assert_eq!(ops(&effects), [&Op::Turn(TurnOp::Submit { text: "two".to_owned() })]);
     assert!(texts_of(&mut chat).contains("Queued: 1"), "it is confirmed");
     for (delivery, words) in [("d3", "be brief"), ("d4", "be kind")] {
         let effects = chat.on_command(&user("ann"), delivery.into(), sent("steer", words));
-        assert_eq!(ops(&effects), [&Op::Steer { text: words.to_owned() }]);
+        assert_eq!(ops(&effects), [&Op::Turn(TurnOp::Steer { text: words.to_owned() })]);
     }
     let submit = chat.steers.front().map(|one| one.id);
     let effects = chat.on_event(Event::Steered { text: "be brief".to_owned(), submit });
@@ -351,7 +354,10 @@ fn free_words_in_a_group_answer_only_as_the_one_who_was_asked() {
     }
     let effects = chat.on_overheard(&user("admin"), "o".into(), "Blue");
     let blue = Decision::Choose { index: 1 };
-    assert_eq!(ops(&effects), [&Op::Decide { ask: AskId(1), decision: blue }]);
+    assert_eq!(
+        ops(&effects),
+        [&Op::Question(QuestionOp::Decide { ask: AskId(1), decision: blue })]
+    );
     // Nothing else that is overheard reaches the session.
     chat.on_event(Event::QuestionClosed { ask: AskId(1) });
     let effects = chat.on_overheard(&user("ann"), "o".into(), "thanks");
@@ -422,7 +428,7 @@ fn commands_that_wait_for_a_turn_run_one_after_another() {
         );
     }
     let render = |effects: &[ChatEffect]| match ops(effects).as_slice() {
-        [Op::Render { prompt }] => prompt.shown.clone(),
+        [Op::Turn(TurnOp::Render { prompt })] => prompt.shown.clone(),
         other => panic!("{other:?}"),
     };
     let effects = chat.on_event(ended());
@@ -446,7 +452,7 @@ fn a_waiting_command_lets_the_messages_before_it_begin_first() {
     chat.on_text(&user("ann"), "d2".into(), "then this", Vec::new());
     assert!(ops(&chat.on_event(ended())).is_empty(), "a message is about to begin");
     begin(&mut chat, "then this");
-    assert!(matches!(ops(&chat.on_event(ended())).as_slice(), [Op::Render { .. }]));
+    assert!(matches!(ops(&chat.on_event(ended())).as_slice(), [Op::Turn(TurnOp::Render { .. })]));
 }
 
 #[test]
@@ -496,7 +502,10 @@ fn a_message_whose_turn_an_older_version_noted_is_not_sent_again() {
     // One whose turn is not in the session is.
     let mut chat = recovering(BegunMessage { turn: turn(Some(SubmitId(8))), ..begun() });
     let effects = chat.on_event(history(&["The answer."], TurnOutcome::Done));
-    assert!(ops(&effects).contains(&&Op::Submit { text: "go".to_owned() }), "{effects:?}");
+    assert!(
+        ops(&effects).contains(&&Op::Turn(TurnOp::Submit { text: "go".to_owned() })),
+        "{effects:?}"
+    );
 }
 
 #[test]
@@ -504,7 +513,7 @@ fn a_message_whose_turn_is_not_in_the_session_is_submitted_again() {
     let mut chat = recovering(begun());
     let chunk = Event::HistoryChunk { at: Vec::new(), events: Vec::new(), more: false };
     let effects = chat.on_event(chunk);
-    assert_eq!(ops(&effects), [&Op::Submit { text: "go".to_owned() }]);
+    assert_eq!(ops(&effects), [&Op::Turn(TurnOp::Submit { text: "go".to_owned() })]);
     assert!(show(&mut chat, |_| None).is_empty());
 }
 

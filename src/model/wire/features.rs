@@ -56,6 +56,8 @@ impl RequestFeatures {
     pub(super) const NO_STORE: RequestFeatures = RequestFeatures(16_384);
     /// Schemas of tools go in Gemini's older field.
     pub(super) const OLD_SCHEMA: RequestFeatures = RequestFeatures(32_768);
+    /// A parameter was refused for its value: another one may be taken.
+    const OF_VALUE: RequestFeatures = RequestFeatures(1 << 25);
     /// What a server refuses of all its models alike.
     pub(super) const OF_SERVER: RequestFeatures = RequestFeatures(511);
     /// Everything but messages, parameters and tools.
@@ -160,7 +162,8 @@ impl RequestFeatures {
             None => RequestFeatures::NO_MORE,
         };
         let mut refused = sent.iter().filter(|name| said.names(name)).map(part);
-        refused.find(|part| !self.has(*part))
+        let part = refused.find(|part| !self.has(*part))?;
+        Some(if said.mentions(VALUES) { part.with(RequestFeatures::OF_VALUE) } else { part })
     }
 
     /// The request without the parameters and the reasoning that were given up.
@@ -195,8 +198,11 @@ impl RequestFeatures {
         out
     }
 
-    /// The parameters that were given up, by name.
+    /// The parameters that the model never takes, by name.
     pub fn refused_params(self) -> Vec<&'static str> {
+        if self.has(RequestFeatures::OF_VALUE) {
+            return Vec::new();
+        }
         let params = OMITTABLE.iter().enumerate();
         let refused = params.filter(|(at, _)| self.has(RequestFeatures(1 << (PARAMS_FROM + at))));
         refused.map(|(_, name)| *name).collect()
@@ -338,6 +344,24 @@ const IMAGES: &[&str] = &[
     "multi-modal",
     "input_file",
     "pdf",
+];
+
+/// How servers refuse a parameter for its value.
+const VALUES: &[&str] = &[
+    "between",
+    "at most",
+    "at least",
+    "less than",
+    "greater than",
+    "range",
+    "maximum value",
+    "minimum value",
+    "above_max",
+    "below_min",
+    "too high",
+    "too large",
+    "too low",
+    "too small",
 ];
 
 /// How servers name what reasoning models are asked for with the answer.

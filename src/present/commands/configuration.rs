@@ -3,8 +3,8 @@
 use super::{ChatAction, CommandContext, CommandOutcome, Surface, UiAction, refusal};
 use avocet_core::i18n::{Lang, Phrase, PhraseValue, commands as w, common};
 use avocet_core::protocol::{
-    ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, Provider,
-    SessionInfo, effort_names,
+    ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, ModelOp, Notice, Op, PageRow, Provider,
+    RuleOp, SessionInfo, SettingOp, effort_names,
 };
 
 pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
@@ -13,8 +13,9 @@ pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     }
     let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
     let known = call.models.iter().find(same);
-    let set =
-        CommandOutcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
+    let set = CommandOutcome::Send(Op::Model(ModelOp::SetModel {
+        name: known.map_or(name, |known| known).to_owned(),
+    }));
     // Without a server there is no list to check; the session reports what is missing.
     if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
         return set;
@@ -41,7 +42,7 @@ pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if let Some(mode) = ApprovalMode::parse(&name) {
         return CommandOutcome::Many(vec![
             CommandOutcome::Say(Notice::info(mode.about())),
-            CommandOutcome::Send(Op::SetApprovalMode { mode }),
+            CommandOutcome::Send(Op::Rules(RuleOp::SetApprovalMode { mode })),
         ]);
     }
     let Some(mode) = Mode::parse(&name) else {
@@ -53,7 +54,7 @@ pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if call.busy {
         return CommandOutcome::after_the_turn("mode", format!("/mode {name}"));
     }
-    CommandOutcome::Send(Op::SetMode { mode })
+    CommandOutcome::Send(Op::Setting(SettingOp::SetMode { mode }))
 }
 
 /// What each mode is, in a line, and which are in use.
@@ -81,13 +82,13 @@ pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
     let (key, value) = (key.trim(), value.trim());
     if key == "unset" && !value.is_empty() {
         let key = Some(format!("unset {value}"));
-        return CommandOutcome::Send(Op::Configure { key, value: None });
+        return CommandOutcome::Send(Op::Setting(SettingOp::Configure { key, value: None }));
     }
     if value.is_empty() && call.surface == Surface::Local {
         return CommandOutcome::Do(UiAction::Settings(key.to_owned()));
     }
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    CommandOutcome::Send(Op::Configure { key: given(key), value: given(value) })
+    CommandOutcome::Send(Op::Setting(SettingOp::Configure { key: given(key), value: given(value) }))
 }
 
 /// The models, on a surface without a picker.
@@ -132,7 +133,7 @@ pub(super) fn effort(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
             let known = Effort::ALL.map(Effort::name);
             refusal("/effort ", w::NO_EFFORT, &name, known, levels)
         }
-        effort => CommandOutcome::Send(Op::SetEffort { effort }),
+        effort => CommandOutcome::Send(Op::Model(ModelOp::SetEffort { effort })),
     }
 }
 
@@ -140,7 +141,7 @@ pub(super) fn lang(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let lang = Lang::parse(name).unwrap_or_default();
     CommandOutcome::Many(vec![
         CommandOutcome::Do(UiAction::Lang(lang)),
-        CommandOutcome::Send(Op::SetLang { lang }),
+        CommandOutcome::Send(Op::Setting(SettingOp::SetLang { lang })),
     ])
 }
 
@@ -149,7 +150,10 @@ pub(super) fn theme(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if call.themes.is_empty() {
         // There are no colours here: it is set for the screen.
         let value = Some(name).filter(|name| !name.is_empty());
-        return CommandOutcome::Send(Op::Configure { key: Some("theme".into()), value });
+        return CommandOutcome::Send(Op::Setting(SettingOp::Configure {
+            key: Some("theme".into()),
+            value,
+        }));
     }
     match name.as_str() {
         "" => CommandOutcome::Do(UiAction::Theme(None)),
@@ -186,12 +190,12 @@ fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> UiAction) 
 }
 
 pub(super) fn allow(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
-    rule_op(call, rule, |rule| Op::Allow { rule })
+    rule_op(call, rule, |rule| Op::Rules(RuleOp::Allow { rule }))
 }
 
 /// `/deny RULE` in the terminal is the same.
 pub(super) fn forbid(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
-    rule_op(call, rule, |rule| Op::Deny { rule })
+    rule_op(call, rule, |rule| Op::Rules(RuleOp::Deny { rule }))
 }
 
 /// Without a path, shows the folders of the session.
@@ -200,7 +204,7 @@ pub(super) fn add_dir(call: &CommandContext<'_>, path: &str) -> CommandOutcome {
         let rows = super::info::folders(call);
         return CommandOutcome::Page { title: w::ADD_DIR_TITLE.into(), rows };
     }
-    CommandOutcome::Send(Op::AddFolder { path: path.to_owned() })
+    CommandOutcome::Send(Op::Rules(RuleOp::AddFolder { path: path.to_owned() }))
 }
 
 pub(super) fn set_home(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
@@ -213,7 +217,7 @@ pub(super) fn send_file(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
 }
 
 pub(super) fn trust(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Trust)
+    CommandOutcome::Send(Op::Rules(RuleOp::Trust))
 }
 
 /// Without a rule, shows the existing ones. A rule names a program: `*` alone would match

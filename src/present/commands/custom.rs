@@ -4,7 +4,8 @@
 use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction, refusal, shorten};
 use avocet_core::i18n::{LocalizedText, PhraseValue, commands as w, common};
 use avocet_core::protocol::{
-    Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
+    Extension, ExtensionKind, ExtensionState, Extensions, ModelOp, Notice, OmittedSkills, Op,
+    TurnOp,
 };
 
 /// Maximum number of rows in one list; the rest is counted.
@@ -44,7 +45,7 @@ pub(super) fn find<'c>(
 /// The session expands it from its file.
 pub(super) fn invoke(entry: &Extension, args: &str) -> CommandOutcome {
     let (name, args) = (entry.name.clone(), args.to_owned());
-    CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() })
+    CommandOutcome::Send(Op::Turn(TurnOp::Invoke { name, args, mentions: Vec::new() }))
 }
 
 /// The entries that can be typed on a surface, commands first.
@@ -196,8 +197,8 @@ pub(super) fn bot(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let known = call.extensions.bots.iter().any(|(bot, _)| bot == name);
     match name {
         "" => CommandOutcome::Do(UiAction::Bots),
-        NO_BOT if !known => CommandOutcome::Send(Op::SetBot { name: None }),
-        name => CommandOutcome::Send(Op::SetBot { name: Some(shorten(name)) }),
+        NO_BOT if !known => CommandOutcome::Send(Op::Model(ModelOp::SetBot { name: None })),
+        name => CommandOutcome::Send(Op::Model(ModelOp::SetBot { name: Some(shorten(name)) })),
     }
 }
 
@@ -216,7 +217,7 @@ pub fn run_op(typed: &str) -> Op {
         });
     let (script, args) =
         quoted.or_else(|| typed.split_once(char::is_whitespace)).unwrap_or((typed, ""));
-    Op::RunScript { script: script.to_owned(), args: args.trim().to_owned() }
+    Op::Turn(TurnOp::RunScript { script: script.to_owned(), args: args.trim().to_owned() })
 }
 
 /// The argument that means no bot.

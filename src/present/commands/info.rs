@@ -4,7 +4,9 @@ use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiActi
 use avocet_core::i18n::{
     Localize, LocalizedText, PhraseValue, commands as w, common, mcp_pages, screen, session,
 };
-use avocet_core::protocol::{Effort, McpAction, Notice, Op, Report, SessionInfo};
+use avocet_core::protocol::{
+    Effort, ExtensionOp, McpAction, Notice, Op, Report, RuleOp, SessionInfo, SessionOp,
+};
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
     CommandOutcome::Do(UiAction::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -15,28 +17,28 @@ pub(super) fn version(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
 }
 
 pub(super) fn doctor(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Report { report: Report::Doctor })
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Doctor }))
 }
 
 pub(super) fn context(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Report { report: Report::Context })
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Context }))
 }
 
 pub(super) fn usage(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Report { report: Report::Usage })
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Usage }))
 }
 
 pub(super) fn plugins(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Report { report: Report::Plugins })
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Plugins }))
 }
 
 pub(super) fn hooks(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Report { report: Report::Hooks })
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Hooks }))
 }
 
 pub(super) fn mcp(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
     match McpAction::parse(words) {
-        Some(action) => CommandOutcome::Send(Op::Mcp { action }),
+        Some(action) => CommandOutcome::Send(Op::Extension(ExtensionOp::Mcp { action })),
         None => CommandOutcome::Say(Notice::error(
             mcp_pages::USAGE.with("found", super::shorten(words)),
         )),
@@ -44,7 +46,7 @@ pub(super) fn mcp(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
 }
 
 pub(super) fn platforms(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Report { report: Report::Platforms })
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Platforms }))
 }
 
 pub(super) fn who_am_i(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
@@ -131,7 +133,7 @@ fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
             CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL).with_hint(w::ONLY_IN_THE_TERMINAL))
         }
         (Surface::Local | Surface::Plain, Some(rule)) => {
-            CommandOutcome::Send(Op::Revoke { rule: rule.clone() })
+            CommandOutcome::Send(Op::Rules(RuleOp::Revoke { rule: rule.clone() }))
         }
         (Surface::Local | Surface::Plain, None) => CommandOutcome::Say(Notice::error(
             w::NO_RULE_NUMBER.with("number", super::shorten(number)),

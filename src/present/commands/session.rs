@@ -2,15 +2,18 @@
 
 use super::{ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction};
 use avocet_core::i18n::{Phrase, commands as w, session};
-use avocet_core::protocol::{ExportFormat, JobRequest, NotePlace, Notice, Op, Report, Rewind};
+use avocet_core::protocol::{
+    ExportFormat, ExtensionOp, JobRequest, NotePlace, Notice, Op, Report, Rewind, SavedOp,
+    SessionOp, TurnOp,
+};
 
 pub(super) fn new(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::New)
+    CommandOutcome::Send(Op::Saved(SavedOp::New))
 }
 
 pub(super) fn stop(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     if call.busy {
-        CommandOutcome::Send(Op::Stop)
+        CommandOutcome::Send(Op::Turn(TurnOp::Stop))
     } else {
         CommandOutcome::Say(Notice::info(w::NOTHING_RUNS))
     }
@@ -20,13 +23,13 @@ pub(super) fn stop(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
 /// idle, there is nothing to wait for. Without a message, the queue is started.
 pub(super) fn queue(_: &CommandContext<'_>, message: &str) -> CommandOutcome {
     CommandOutcome::Send(match message {
-        "" => Op::RunQueue,
-        message => Op::Submit { text: message.to_owned() },
+        "" => Op::Turn(TurnOp::RunQueue),
+        message => Op::Turn(TurnOp::Submit { text: message.to_owned() }),
     })
 }
 
 pub(super) fn steer(call: &CommandContext<'_>, message: &str) -> CommandOutcome {
-    let send = CommandOutcome::Send(Op::Steer { text: message.to_owned() });
+    let send = CommandOutcome::Send(Op::Turn(TurnOp::Steer { text: message.to_owned() }));
     if call.busy {
         let waits = CommandOutcome::Say(Notice::info(session::STEER_WAITS));
         CommandOutcome::Many(vec![send, waits])
@@ -61,7 +64,9 @@ pub(super) fn deny(call: &CommandContext<'_>, text: &str) -> CommandOutcome {
 /// What runs now; `stop` ends it.
 pub(super) fn background(call: &CommandContext<'_>, action: &str) -> CommandOutcome {
     match action.to_lowercase().as_str() {
-        "" | "list" => CommandOutcome::Send(Op::Report { report: Report::Running }),
+        "" | "list" => {
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Running }))
+        }
         "stop" => stop(call, ""),
         _ => {
             let say = w::NO_CHOICE.with("name", "background").with("choices", "list, stop");
@@ -92,7 +97,7 @@ pub(super) fn jobs(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
 
 fn job_outcome(job: Option<JobRequest>, words: &str, usage: Phrase) -> CommandOutcome {
     match job {
-        Some(job) => CommandOutcome::Send(Op::Job { job }),
+        Some(job) => CommandOutcome::Send(Op::Session(SessionOp::Job { job })),
         None => {
             let say = usage.with("found", super::shorten(words));
             CommandOutcome::Say(Notice::error(say))
@@ -102,14 +107,16 @@ fn job_outcome(job: Option<JobRequest>, words: &str, usage: Phrase) -> CommandOu
 
 pub(super) fn memory(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
     if words.is_empty() {
-        return CommandOutcome::Send(Op::ShowMemory);
+        return CommandOutcome::Send(Op::Extension(ExtensionOp::ShowMemory));
     }
     let note = words.strip_prefix("add ").and_then(|rest| {
         let (place, text) = rest.trim().split_once(char::is_whitespace)?;
         Some((NotePlace::parse(place)?, text.trim().to_owned()))
     });
     match note {
-        Some((place, text)) => CommandOutcome::Send(Op::AddNote { place, text }),
+        Some((place, text)) => {
+            CommandOutcome::Send(Op::Extension(ExtensionOp::AddNote { place, text }))
+        }
         None => CommandOutcome::Say(Notice::error(w::MEMORY_USAGE)),
     }
 }
@@ -120,22 +127,24 @@ pub(super) fn output(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
 }
 
 pub(super) fn retry(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Retry)
+    CommandOutcome::Send(Op::Turn(TurnOp::Retry))
 }
 
 pub(super) fn compress(_: &CommandContext<'_>, focus: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Compress { focus: (!focus.is_empty()).then(|| focus.to_owned()) })
+    CommandOutcome::Send(Op::Turn(TurnOp::Compress {
+        focus: (!focus.is_empty()).then(|| focus.to_owned()),
+    }))
 }
 
 pub(super) fn recall(_: &CommandContext<'_>, id: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Recall { id: id.to_owned() })
+    CommandOutcome::Send(Op::Turn(TurnOp::Recall { id: id.to_owned() }))
 }
 
 /// The request for a first AGENTS.md.
 const INIT: &str = include_str!("../../../assets/prompts/init.md");
 
 pub(super) fn init(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Submit { text: INIT.trim_end().to_owned() })
+    CommandOutcome::Send(Op::Turn(TurnOp::Submit { text: INIT.trim_end().to_owned() }))
 }
 
 /// The request for a review; what is to be reviewed follows it.
@@ -152,22 +161,24 @@ pub(super) fn review(_: &CommandContext<'_>, range: &str) -> CommandOutcome {
                           `git diff` of them; if it names files, those files."
         ),
     };
-    CommandOutcome::Send(Op::Submit { text: format!("{what}\n\n{}", REVIEW.trim_end()) })
+    CommandOutcome::Send(Op::Turn(TurnOp::Submit {
+        text: format!("{what}\n\n{}", REVIEW.trim_end()),
+    }))
 }
 
 pub(super) fn diff(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Report { report: Report::Changes })
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Changes }))
 }
 
 pub(super) fn redo(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Redo)
+    CommandOutcome::Send(Op::Turn(TurnOp::Redo))
 }
 
 pub(super) fn undo(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
     match number {
-        "" => CommandOutcome::Send(Op::Undo { turns: 1 }),
+        "" => CommandOutcome::Send(Op::Turn(TurnOp::Undo { turns: 1 })),
         number => match number.parse() {
-            Ok(turns) if turns > 0 => CommandOutcome::Send(Op::Undo { turns }),
+            Ok(turns) if turns > 0 => CommandOutcome::Send(Op::Turn(TurnOp::Undo { turns })),
             _ => CommandOutcome::Say(Notice::error(
                 w::NO_TURNS.with("found", super::shorten(number)),
             )),
@@ -206,7 +217,7 @@ pub(super) fn export(_: &CommandContext<'_>, args: &str) -> CommandOutcome {
         }
     };
     let path = (!file.is_empty()).then(|| file.to_owned());
-    CommandOutcome::Send(Op::Export { format, path })
+    CommandOutcome::Send(Op::Saved(SavedOp::Export { format, path }))
 }
 
 fn format(name: &str) -> Option<ExportFormat> {
@@ -221,20 +232,22 @@ fn format(name: &str) -> Option<ExportFormat> {
 pub(super) fn resume(_: &CommandContext<'_>, session: &str) -> CommandOutcome {
     match session {
         "" => CommandOutcome::Do(UiAction::Sessions),
-        session => CommandOutcome::Send(Op::Resume { session: session.to_owned() }),
+        session => CommandOutcome::Send(Op::Saved(SavedOp::Resume { session: session.to_owned() })),
     }
 }
 
 pub(super) fn sessions(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::SearchSessions { words: words.to_owned() })
+    CommandOutcome::Send(Op::Saved(SavedOp::SearchSessions { words: words.to_owned() }))
 }
 
 pub(super) fn fork(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Fork { name: (!name.is_empty()).then(|| name.to_owned()) })
+    CommandOutcome::Send(Op::Saved(SavedOp::Fork {
+        name: (!name.is_empty()).then(|| name.to_owned()),
+    }))
 }
 
 pub(super) fn rename(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Rename { name: name.to_owned() })
+    CommandOutcome::Send(Op::Saved(SavedOp::Rename { name: name.to_owned() }))
 }
 
 /// Goes back this many turns; without a number, the user chooses. If the argument does not say what
@@ -256,7 +269,7 @@ pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
     };
     let number = back.parse::<usize>().ok().and_then(|back| back.checked_sub(1));
     match number.and_then(|number| call.facts.counted_turns().nth(number)) {
-        Some(turn) => CommandOutcome::Send(Op::Rewind { turn, what }),
+        Some(turn) => CommandOutcome::Send(Op::Saved(SavedOp::Rewind { turn, what })),
         None => {
             let turns = call.facts.counted_turns().count();
             let say = w::NO_TURN.with("found", super::shorten(back)).with("turns", turns);

@@ -1,6 +1,7 @@
 //! The outcomes of typed commands.
 
 mod chat;
+mod extensions;
 
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
@@ -8,7 +9,8 @@ use avocet_core::i18n;
 use avocet_core::i18n::{Lang, PhraseValue};
 use avocet_core::protocol::{
     CommandArgument, CommandTraits, Effort, ExportFormat, Extension, ExtensionKind, ExtensionState,
-    Extensions, Mode, Notice, OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
+    Extensions, Mode, ModelOp, Notice, OmittedSkills, Op, Report, RuleOp, SavedOp, SessionInfo,
+    SessionOp, SettingOp, ToolInfo, TurnOp, Usage,
 };
 
 mod running;
@@ -110,66 +112,99 @@ fn page_rows(outcome: CommandOutcome) -> Vec<String> {
 }
 
 fn runs(script: &str, args: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::RunScript { script: script.into(), args: args.into() })
+    CommandOutcome::Send(Op::Turn(TurnOp::RunScript { script: script.into(), args: args.into() }))
 }
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn each_command_does_what_its_row_says() {
     let cases = [
-        ("/new", CommandOutcome::Send(Op::New)),
-        ("/clear", CommandOutcome::Send(Op::New)),
-        ("/RESET", CommandOutcome::Send(Op::New)),
+        ("/new", CommandOutcome::Send(Op::Saved(SavedOp::New))),
+        ("/clear", CommandOutcome::Send(Op::Saved(SavedOp::New))),
+        ("/RESET", CommandOutcome::Send(Op::Saved(SavedOp::New))),
         (
             "/queue  then this\nand that ",
-            CommandOutcome::Send(Op::Submit { text: "then this\nand that".into() }),
+            CommandOutcome::Send(Op::Turn(TurnOp::Submit { text: "then this\nand that".into() })),
         ),
-        ("/steer  this\nway ", CommandOutcome::Send(Op::Steer { text: "this\nway".into() })),
-        ("/retry", CommandOutcome::Send(Op::Retry)),
+        (
+            "/steer  this\nway ",
+            CommandOutcome::Send(Op::Turn(TurnOp::Steer { text: "this\nway".into() })),
+        ),
+        ("/retry", CommandOutcome::Send(Op::Turn(TurnOp::Retry))),
         ("/run summary", runs("summary", "")),
         ("/run  a/b.ai.yaml  {who: Ann} ", runs("a/b.ai.yaml", "{who: Ann}")),
         ("/run 'my own.ai.yaml' two words", runs("my own.ai.yaml", "two words")),
-        ("/diff", CommandOutcome::Send(Op::Report { report: Report::Changes })),
-        ("/redo", CommandOutcome::Send(Op::Redo)),
+        ("/diff", CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Changes }))),
+        ("/redo", CommandOutcome::Send(Op::Turn(TurnOp::Redo))),
         // The session takes it over, or says what is wrong with it.
         (
             "/config  vim on",
-            CommandOutcome::Send(Op::Configure {
+            CommandOutcome::Send(Op::Setting(SettingOp::Configure {
                 key: Some("vim".into()),
                 value: Some("on".into()),
-            }),
+            })),
         ),
         (
             "/config unset  vim",
-            CommandOutcome::Send(Op::Configure { key: Some("unset vim".into()), value: None }),
+            CommandOutcome::Send(Op::Setting(SettingOp::Configure {
+                key: Some("unset vim".into()),
+                value: None,
+            })),
         ),
         ("/config", CommandOutcome::Do(UiAction::Settings(String::new()))),
         ("/config safety", CommandOutcome::Do(UiAction::Settings("safety".into()))),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
-        ("/undo", CommandOutcome::Send(Op::Undo { turns: 1 })),
-        ("/undo 3", CommandOutcome::Send(Op::Undo { turns: 3 })),
-        ("/plugins", CommandOutcome::Send(Op::Report { report: Report::Plugins })),
-        ("/context", CommandOutcome::Send(Op::Report { report: Report::Context })),
-        ("/usage", CommandOutcome::Send(Op::Report { report: Report::Usage })),
+        ("/undo", CommandOutcome::Send(Op::Turn(TurnOp::Undo { turns: 1 }))),
+        ("/undo 3", CommandOutcome::Send(Op::Turn(TurnOp::Undo { turns: 3 }))),
+        (
+            "/plugins",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Plugins })),
+        ),
+        (
+            "/context",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Context })),
+        ),
+        ("/usage", CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Usage }))),
         ("/copy", CommandOutcome::Do(UiAction::Copy(1))),
         ("/copy 3", CommandOutcome::Do(UiAction::Copy(3))),
         ("/model", CommandOutcome::Do(UiAction::Models)),
-        ("/model large", CommandOutcome::Send(Op::SetModel { name: "Large".into() })),
-        ("/mode Low", CommandOutcome::Send(Op::SetMode { mode: Mode::Low })),
+        (
+            "/model large",
+            CommandOutcome::Send(Op::Model(ModelOp::SetModel { name: "Large".into() })),
+        ),
+        ("/mode Low", CommandOutcome::Send(Op::Setting(SettingOp::SetMode { mode: Mode::Low }))),
         ("/effort", CommandOutcome::Do(UiAction::Efforts)),
-        ("/effort High", CommandOutcome::Send(Op::SetEffort { effort: Some(Effort::High) })),
-        ("/reasoning auto", CommandOutcome::Send(Op::SetEffort { effort: None })),
+        (
+            "/effort High",
+            CommandOutcome::Send(Op::Model(ModelOp::SetEffort { effort: Some(Effort::High) })),
+        ),
+        ("/reasoning auto", CommandOutcome::Send(Op::Model(ModelOp::SetEffort { effort: None }))),
         ("/theme", CommandOutcome::Do(UiAction::Theme(None))),
         ("/theme light", CommandOutcome::Do(UiAction::Theme(Some("light".into())))),
-        ("/allow git  push *", CommandOutcome::Send(Op::Allow { rule: "git push *".into() })),
-        ("/deny git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
-        ("/forbid git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
-        ("/platforms", CommandOutcome::Send(Op::Report { report: Report::Platforms })),
-        ("/bg", CommandOutcome::Send(Op::Report { report: Report::Running })),
+        (
+            "/allow git  push *",
+            CommandOutcome::Send(Op::Rules(RuleOp::Allow { rule: "git push *".into() })),
+        ),
+        (
+            "/deny git push",
+            CommandOutcome::Send(Op::Rules(RuleOp::Deny { rule: "git push".into() })),
+        ),
+        (
+            "/forbid git push",
+            CommandOutcome::Send(Op::Rules(RuleOp::Deny { rule: "git push".into() })),
+        ),
+        (
+            "/platforms",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Platforms })),
+        ),
+        ("/bg", CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Running }))),
         ("/help", CommandOutcome::Do(UiAction::Help(None))),
         ("/", CommandOutcome::Do(UiAction::Help(None))),
         ("/help model", CommandOutcome::Do(UiAction::Help(Some("model".into())))),
-        ("/doctor", CommandOutcome::Send(Op::Report { report: Report::Doctor })),
+        (
+            "/doctor",
+            CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Doctor })),
+        ),
         ("/q", CommandOutcome::Do(UiAction::Quit)),
     ];
     for (line, expected) in cases {
@@ -181,7 +216,7 @@ fn each_command_does_what_its_row_says() {
 fn a_language_is_changed_on_both_sides() {
     let expected = CommandOutcome::Many(vec![
         CommandOutcome::Do(UiAction::Lang(Lang::Zh)),
-        CommandOutcome::Send(Op::SetLang { lang: Lang::Zh }),
+        CommandOutcome::Send(Op::Setting(SettingOp::SetLang { lang: Lang::Zh })),
     ]);
     assert_eq!(fixture().dispatch_line("/lang zh"), expected);
 }
@@ -199,7 +234,7 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
         let path = path.map(str::to_owned);
         assert_eq!(
             fixture().dispatch_line(line),
-            CommandOutcome::Send(Op::Export { format, path }),
+            CommandOutcome::Send(Op::Saved(SavedOp::Export { format, path })),
             "{line}"
         );
     }
@@ -270,16 +305,19 @@ fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
     let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else {
         panic!("two outcomes")
     };
-    assert_eq!(outcomes[1], CommandOutcome::Send(Op::SetModel { name: "huge".into() }));
+    assert_eq!(
+        outcomes[1],
+        CommandOutcome::Send(Op::Model(ModelOp::SetModel { name: "huge".into() }))
+    );
     let mut alone = fixture();
     alone.facts.base_url.clear();
-    let asked = CommandOutcome::Send(Op::SetModel { name: "huge".into() });
+    let asked = CommandOutcome::Send(Op::Model(ModelOp::SetModel { name: "huge".into() }));
     assert_eq!(alone.dispatch_line("/model huge"), asked, "there is no server that could list it");
 }
 
 #[test]
 fn during_a_turn_each_command_behaves_as_its_row_says() {
-    assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Stop));
+    assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Turn(TurnOp::Stop)));
     assert!(
         busy().notice_for("/new").starts_with("`/new` is not available while a turn is running.")
     );
@@ -289,7 +327,7 @@ fn during_a_turn_each_command_behaves_as_its_row_says() {
     assert_eq!(outcomes[1], CommandOutcome::Do(UiAction::Later("/mode low".into())));
     assert_eq!(
         fixture().dispatch_line("/mode low"),
-        CommandOutcome::Send(Op::SetMode { mode: Mode::Low })
+        CommandOutcome::Send(Op::Setting(SettingOp::SetMode { mode: Mode::Low }))
     );
     // A mistake is reported at once, not after the turn.
     assert!(busy().notice_for("/mode fast").contains("takes one of"));
@@ -331,7 +369,10 @@ fn a_name_wins_over_an_alias() {
     let row = |name, aliases| SlashCommand { name, aliases, ..table::COMMANDS[0] };
     let table = [row("long", &["short"]), row("short", &[])];
     assert_eq!(find_in(&table, "/short").map(|command| command.name), Some("short"));
-    assert_eq!(dispatch_in(&table, &fixture().call(), "/short"), CommandOutcome::Send(Op::New));
+    assert_eq!(
+        dispatch_in(&table, &fixture().call(), "/short"),
+        CommandOutcome::Send(Op::Saved(SavedOp::New))
+    );
 }
 
 #[test]
@@ -419,7 +460,8 @@ fn rules_are_numbered_consecutively_and_revoked_by_number() {
         let page = page_rows(desk.dispatch_line(listed));
         assert!(page.contains(&"2. curl *".to_owned()), "{listed}: {page:?}");
     }
-    let revoked = |rule: &str| CommandOutcome::Send(Op::Revoke { rule: rule.into() });
+    let revoked =
+        |rule: &str| CommandOutcome::Send(Op::Rules(RuleOp::Revoke { rule: rule.into() }));
     assert_eq!(desk.dispatch_line("/permissions revoke 1"), revoked("git add *"));
     assert_eq!(desk.dispatch_line("/permissions revoke 2"), revoked("curl *"));
     for wrong in ["revoke 0", "revoke 3", "revoke x", "revoke", "what"] {
@@ -447,154 +489,4 @@ fn help_explains_one_command_or_lists_all() {
     assert_eq!(one, ["Quit", "usage: /exit", "also: /quit, /q", "category: Exit"]);
     let none = notice_text(help_page(Some("quite"), Surface::Local, &Extensions::default()));
     assert_eq!(none, "There is no help on `quite`. Did you mean `quit`?");
-}
-
-fn entry(kind: ExtensionKind, name: &str, about: &str, state: ExtensionState) -> Extension {
-    let from = i18n::commands::SKILLS.into();
-    let (name, about, hint) = (name.into(), about.into(), String::new());
-    Extension { kind, name, about, hint, from, state, traits: CommandTraits::default() }
-}
-
-/// A user with a few custom commands, skills and bots.
-fn with_extensions() -> CommandFixture {
-    use ExtensionKind::{Command, Skill};
-    let hidden = || ExtensionState::Hidden(i18n::commands::NO_RULES.into());
-    let broken = ExtensionState::Broken(i18n::commands::NO_TOOLS.into());
-    let entries = vec![
-        entry(Command, "summarize", "Summarise", ExtensionState::Usable),
-        entry(Command, "git:commit", "Commit", ExtensionState::Usable),
-        entry(Command, "pdf", "The command", ExtensionState::Usable),
-        entry(Skill, "pdf", "The skill", hidden()),
-        entry(Skill, "find-bug", "Find it", ExtensionState::Usable),
-        entry(Skill, "deploy", "Deploy it", ExtensionState::Sensitive),
-        entry(Command, "help", "/x/help.toml", hidden()),
-        entry(Command, "torn", "/x/torn.toml", broken),
-    ];
-    let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    CommandFixture {
-        extensions: Extensions { entries, bots, ..Extensions::default() },
-        ..fixture()
-    }
-}
-
-fn invoked(name: &str, args: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Invoke { name: name.into(), args: args.into(), mentions: vec![] })
-}
-
-#[test]
-fn a_built_in_wins_over_a_command_and_a_command_over_a_skill() {
-    let keeper = with_extensions();
-    assert_eq!(keeper.dispatch_line("/help"), CommandOutcome::Do(UiAction::Help(None)));
-    assert_eq!(
-        keeper.dispatch_line("/summarize focus on  risks"),
-        invoked("summarize", "focus on  risks")
-    );
-    assert_eq!(keeper.dispatch_line("/pdf x"), invoked("pdf", "x"));
-    assert_eq!(keeper.dispatch_line("/find-bug"), invoked("find-bug", ""));
-    assert_eq!(keeper.dispatch_line("/deploy now"), invoked("deploy", "now"));
-    assert_eq!(
-        keeper.dispatch_line("/commit"),
-        invoked("git:commit", ""),
-        "the last part is enough"
-    );
-}
-
-#[test]
-fn unlike_r9s_an_unknown_name_is_answered_with_similar_names_of_all_kinds() {
-    let keeper = with_extensions();
-    assert_eq!(
-        keeper.notice_for("/sumarize x"),
-        "There is no command `/sumarize`. Did you mean `/summarize`?"
-    );
-    assert_eq!(keeper.notice_for("/torn"), "None.", "why it cannot be used");
-    assert!(keeper.notice_for("/weather").contains("`/help` lists"));
-}
-
-#[test]
-fn custom_commands_and_skills_are_completed_and_explained_like_the_rest() {
-    let keeper = with_extensions();
-    assert_eq!(keeper.offers("/summ"), ["/summarize"]);
-    assert_eq!(keeper.offers("/commit"), ["/git:commit"]);
-    assert_eq!(keeper.offers("/pdf"), ["/pdf"], "once");
-    assert_eq!(keeper.offers("/torn"), [""; 0]);
-    assert_eq!(keeper.offers("/help find"), ["/help find-bug"]);
-    let page = |topic: &str| page_rows(help_page(Some(topic), Surface::Local, &keeper.extensions));
-    assert_eq!(page("/summarize")[..2], ["Summarise", "usage: /summarize"]);
-    assert!(page("deploy").iter().any(|line| line.contains("only when you type it")));
-    let all = page_rows(help_page(None, Surface::Local, &keeper.extensions));
-    for line in [
-        "# Your commands",
-        "/summarize: Summarise",
-        "# Skills",
-        "/find-bug: Find it",
-        "# Unusable",
-        "/torn: None.",
-    ] {
-        assert!(all.contains(&line.to_owned()), "{line}: {all:?}");
-    }
-}
-
-#[test]
-fn commands_and_skills_are_listed_with_their_problems() {
-    let keeper = with_extensions();
-    let commands = page_rows(keeper.dispatch_line("/commands"));
-    assert!(commands.contains(&"/summarize: Summarise".to_owned()), "{commands:?}");
-    assert!(commands.contains(&"/torn: None.".to_owned()), "{commands:?}");
-    let skills = page_rows(keeper.dispatch_line("/skills"));
-    assert!(
-        skills.contains(&"/deploy: Deploy it (only when you type it)".to_owned()),
-        "{skills:?}"
-    );
-    assert!(page_rows(fixture().dispatch_line("/skills"))[0].contains("avocet init-home"));
-    assert!(page_rows(fixture().dispatch_line("/commands"))[0].contains("avocet command new"));
-}
-
-#[test]
-fn skills_over_the_limit_are_counted() {
-    let mut keeper = with_extensions();
-    keeper.extensions.entries = (0..5_000)
-        .map(|number| {
-            entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable)
-        })
-        .collect();
-    let page = page_rows(keeper.dispatch_line("/skills"));
-    assert_eq!(page.last().unwrap(), "… and 4800 more");
-    let help = page_rows(help_page(None, Surface::Local, &keeper.extensions));
-    assert_eq!(help.last().unwrap(), ": … and 4800 more");
-}
-
-#[test]
-fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
-    let mut keeper = with_extensions();
-    let names = vec!["s3".to_owned(), "s4".to_owned()];
-    let cut = OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
-    keeper.extensions.untold = OmittedSkills { count: 3, names, ..cut.clone() };
-    let page = page_rows(keeper.dispatch_line("/skills"));
-    let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
-    assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
-    assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
-    keeper.extensions.untold = cut.clone();
-    let page = page_rows(keeper.dispatch_line("/skills"));
-    assert!(page.last().unwrap().contains("all 6 are in it, with"), "{page:?}");
-    keeper.extensions.untold = OmittedSkills { names_only: true, ..cut };
-    let page = page_rows(keeper.dispatch_line("/skills"));
-    assert!(page.last().unwrap().contains("by name alone"), "{page:?}");
-}
-
-#[test]
-fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
-    let mut keeper = with_extensions();
-    let set =
-        |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
-    assert_eq!(keeper.dispatch_line("/bot"), CommandOutcome::Do(UiAction::Bots));
-    assert_eq!(keeper.dispatch_line("/bot reviewer"), set(Some("reviewer")));
-    assert_eq!(
-        keeper.dispatch_line("/bot reviwer"),
-        set(Some("reviwer")),
-        "the session says what is wrong"
-    );
-    assert_eq!(keeper.dispatch_line("/bot none"), set(None));
-    assert_eq!(keeper.offers("/bot "), ["/bot reviewer"]);
-    keeper.facts.bot = Some("reviewer".into());
-    assert_eq!(keeper.offers("/bot "), ["/bot reviewer", "/bot none"]);
 }

@@ -35,17 +35,22 @@ pub struct PlainCommand {
 }
 
 impl PlainLine {
-    /// Whether it prints settings of git, whose addresses may hold a key: the mask knows them as
-    /// they are, not as another program writes them.
+    /// Whether it prints settings of git, whose addresses may hold a key.
     pub fn prints_settings(&self) -> bool {
-        self.0.iter().any(|part| match part {
-            PlainPart::Text(_) => false,
-            PlainPart::Command(command) => {
-                let args = &command.args;
-                let shows = |arg: &String| ["config", "remote", "var"].contains(&arg.as_str());
-                // Alone it prints the names of other repositories, and no address.
-                command.name.ends_with("git") && *args != ["remote"] && args.iter().any(shows)
-            }
+        self.commands().any(PlainCommand::prints_settings)
+    }
+
+    /// Whether another of its commands may write them otherwise: the mask knows a key as it is.
+    pub fn rewrites_settings(&self) -> bool {
+        let is_harmless =
+            |command: &PlainCommand| command.prints_settings() || command.keeps_lines_whole();
+        self.prints_settings() && !self.commands().all(is_harmless)
+    }
+
+    fn commands(&self) -> impl Iterator<Item = &PlainCommand> {
+        self.0.iter().filter_map(|part| match part {
+            PlainPart::Text(_) => None,
+            PlainPart::Command(command) => Some(command),
         })
     }
 
@@ -60,6 +65,36 @@ impl PlainLine {
                 command.args.insert(0, time.to_owned());
             }
         }
+    }
+}
+
+/// Programs that write lines as they read them, and the letters of those options with which they
+/// still do.
+const LINE_FILTERS: &[(&str, &str)] = &[
+    ("cat", ""),
+    ("head", "n0123456789"),
+    ("tail", "n0123456789"),
+    ("grep", "cEFiLlnvwx"),
+    ("sort", "fnru"),
+    ("uniq", ""),
+    ("wc", "clmw"),
+];
+
+impl PlainCommand {
+    fn prints_settings(&self) -> bool {
+        let shows = |arg: &String| ["config", "remote", "var"].contains(&arg.as_str());
+        // Alone it prints the names of other repositories, and no address.
+        self.name.ends_with("git") && *self.args != ["remote"] && self.args.iter().any(shows)
+    }
+
+    fn keeps_lines_whole(&self) -> bool {
+        let filter = LINE_FILTERS.iter().find(|(name, _)| *name == self.name);
+        filter.is_some_and(|(_, letters)| {
+            self.args.iter().all(|arg| {
+                let option = arg.strip_prefix('-');
+                option.is_none_or(|option| option.chars().all(|letter| letters.contains(letter)))
+            })
+        })
     }
 }
 

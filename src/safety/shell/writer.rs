@@ -111,9 +111,12 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
     };
     writer.write(&tokens)?;
     writer.close(false)?;
-    let goes_on = |simple: &Simple| simple.seat.after == Joint::Pipe || simple.seat.substituted;
-    let has_pipe = shell.level > 0 || script.commands.iter().any(goes_on);
-    (!has_pipe || !writer.line.prints_settings()).then_some(writer.line)
+    let is_substituted =
+        shell.level > 0 || script.commands.iter().any(|simple| simple.seat.substituted);
+    let has_pipe = script.commands.iter().any(|simple| simple.seat.after == Joint::Pipe);
+    let hides_settings = is_substituted && writer.line.prints_settings()
+        || has_pipe && writer.line.rewrites_settings();
+    (!hides_settings).then_some(writer.line)
 }
 
 /// Writes a line again, following the folders it may be in.

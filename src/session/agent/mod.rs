@@ -6,20 +6,18 @@
 use std::future::Future;
 
 use crate::context::turn_compaction::TurnIndex;
-use avocet_core::i18n::LocalizedText;
+use avocet_core::i18n::{LocalizedText, PhraseValue};
 use avocet_core::protocol::budget::SpendLimits;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question, Step,
     StepAction, SubmitId,
 };
-use avocet_hooks::HookEvent;
+use avocet_hooks::{HookDecision, HookEvent};
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening};
 
 pub mod drive;
 pub mod turn;
-
-use turn::StepAdvice;
 
 /// What a running turn takes over before its next request.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +35,18 @@ pub struct TurnSettings {
 pub struct Steering {
     pub submit: Option<SubmitId>,
     pub text: String,
+}
+
+/// The joined answer of all hooks about one step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepAdvice {
+    pub decision: Option<HookDecision>,
+    /// Why it is declined.
+    pub reason: Option<PhraseValue>,
+    /// The step to run in its place.
+    pub changed: Option<Step>,
+    /// For the model, with the result.
+    pub context: String,
 }
 
 /// The interface from a turn to its environment. Implemented by a session and by tests.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{ModelRequest, TurnSettings};
-use crate::agent::Steering;
+use crate::agent::{Steering, StepAdvice};
 use crate::context::history::TurnRecord;
 use avocet_core::i18n::{Localize, LocalizedText, agent as words};
 use avocet_core::protocol::budget::Budget;
@@ -41,7 +41,7 @@ pub mod trust;
 mod wall;
 
 use advice::BatchAdvice;
-pub use advice::{StepAdvice, add_note};
+pub use advice::add_note;
 use limits::TurnLimits;
 use offered_rules::{joined_coverage, joined_rules};
 use preapproval::{Preapproved, RemainingSteps};

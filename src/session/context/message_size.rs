@@ -1,7 +1,7 @@
 //! Measures messages: their contents, and what the wire adds to each.
 
 use super::size::ContextSize;
-use avocet_core::protocol::{ContentBlock, Image, Message};
+use avocet_core::protocol::{ContentBlock, Image, Message, ToolSchema};
 
 /// Bytes and tokens of messages, including the overhead of each.
 pub fn messages_size(messages: &[Message]) -> ContextSize {
@@ -20,6 +20,14 @@ pub fn content_size(content: &str) -> ContextSize {
 
 pub fn message_size(message: &Message) -> ContextSize {
     message.blocks.iter().map(block_size).fold(ENVELOPE, |sum, size| sum + size)
+}
+
+/// What the descriptions of tools take beside the messages.
+pub fn tools_size(tools: &[ToolSchema]) -> ContextSize {
+    tools.iter().fold(ContextSize::default(), |sum, tool| {
+        let texts = [&tool.name, &tool.description, &tool.parameters.to_string()];
+        texts.into_iter().fold(sum + ENVELOPE, |sum, text| sum + ContextSize::measure(text))
+    })
 }
 
 fn block_size(block: &ContentBlock) -> ContextSize {

@@ -59,6 +59,8 @@ impl Bounds {
 #[derive(Clone, Copy, Debug)]
 pub struct RequestParts<'a> {
     pub system: &'a str,
+    /// What the descriptions of the tools take, which are sent beside the messages.
+    pub tools: ContextSize,
     /// The project's own instructions.
     pub notes: &'a str,
     pub history: &'a History,
@@ -70,6 +72,7 @@ pub struct RequestParts<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Section {
     System,
+    Tools,
     Notes,
     Summary,
     Results,
@@ -240,6 +243,8 @@ fn system_messages(
     let taken = content_size(&prompt);
     *left = left.saturating_sub(taken);
     ledger.add(Section::System, taken, parts.system.len().saturating_sub(prompt.len()));
+    *left = left.saturating_sub(parts.tools);
+    ledger.add(Section::Tools, parts.tools, 0);
     if !parts.notes.is_empty() {
         let most = ContextSize { bytes: room.bytes * 3 / 8, tokens: room.tokens * 3 / 8 };
         let share = most.component_min(left.fraction(2)).saturating_sub(ENVELOPE);

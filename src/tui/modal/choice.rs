@@ -3,8 +3,7 @@
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::dialog_frame::MEASURE;
-use crate::draw::DrawContext;
+use crate::draw::{DrawContext, MEASURE};
 use crate::guard::FocusNotice;
 use crate::keys::{KeyAction, KeyContext};
 use crate::status::{HintKey, KeyHint, hint_line};

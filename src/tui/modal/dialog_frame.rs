@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use super::dialog_layout::{self, DialogLayout, DialogRows, FootForm};
 use super::rows::Rows;
-use crate::draw::{self, DrawContext, HorizontalRule};
+use crate::draw::{self, DrawContext, HorizontalRule, MARGIN};
 use crate::keys::ScrollAction;
 use crate::text;
 use crate::theme::Theme;
@@ -20,10 +20,6 @@ use avocet_core::i18n::screen as words;
 /// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;
 const LOWEST: u16 = 5;
-/// Text and keys are not laid out wider than this; commands and diffs are.
-pub const MEASURE: usize = 100;
-/// Columns left free on either side: the first has the bar.
-const MARGIN: u16 = 2;
 
 /// The content of a dialog.
 #[derive(Debug, Default)]
@@ -355,20 +351,16 @@ impl DialogPage {
         let line = HorizontalRule::new(pen.theme, self.tone);
         let line = if pen.theme.has_surfaces() { line.blank() } else { line.heavy() };
         let mut rule = line.left(Span::styled(self.title.as_str(), bold));
-        let measure = u16::try_from(MEASURE).unwrap_or(u16::MAX).saturating_add(MARGIN * 2);
-        let area = if pen.theme.has_surfaces() {
-            Rect { width: area.width.min(measure), ..area }
-        } else {
-            area
-        };
+        let columns =
+            if pen.theme.has_surfaces() { draw::panel_measure(area) } else { area.width.into() };
         let wide = head_columns(&self.title, &self.counts) + text::width(&self.badge);
-        if wide + 4 <= usize::from(area.width) {
+        if wide + 4 <= columns {
             for count in &self.counts {
                 rule = rule.left(count.clone());
             }
         }
         // The title is never cut for it.
-        let room = usize::from(area.width).saturating_sub(text::width(&self.title) + 6);
+        let room = columns.saturating_sub(text::width(&self.title) + 6);
         if !self.badge.is_empty() && room > 8 {
             rule = rule.right(Span::styled(text::elide_end(&self.badge, room), self.tone));
         }

@@ -18,7 +18,7 @@ use crate::status::KeyHint;
 use crate::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::text;
 use avocet_core::i18n::{Lang, LocalizedText, common, screen as words};
-use avocet_core::protocol::{AskId, Decision, FormField, Op};
+use avocet_core::protocol::{AskId, Decision, FormField, Op, QuestionOp};
 
 /// Rows of the field that is being filled in, and columns of the names.
 const FIELD: u16 = 4;
@@ -227,7 +227,7 @@ impl FormDialog {
 
     fn send(&mut self, decision: Decision) -> ModalAction {
         self.is_sent = true;
-        ModalAction::Send(Op::Decide { ask: self.id, decision })
+        ModalAction::Send(Op::Question(QuestionOp::Decide { ask: self.id, decision }))
     }
 
     /// The rows of the form, and the row of the current field.

@@ -4,9 +4,9 @@
 use ratatui::text::Line;
 
 use super::dialog::Dialog;
-use super::dialog_frame::{DialogPage, MEASURE};
+use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
-use crate::draw::DrawContext;
+use crate::draw::{DrawContext, MEASURE};
 use crate::symbols::plan_sign;
 use crate::text;
 use avocet_core::i18n::{Phrase, screen as words};

@@ -35,7 +35,7 @@ use crate::guard::{FocusNotice, QUIET};
 use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::status::KeyHint;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
-use avocet_core::protocol::{AskId, Change, Decision, Op, PlanItem, Risk, StepAction};
+use avocet_core::protocol::{AskId, Change, Decision, Op, PlanItem, QuestionOp, Risk, StepAction};
 use avocet_present::flow::{FlowStage, FlowStep, Press, QuestionFlow, Seen};
 use avocet_present::{ChoicePick, QuestionKind, Severity};
 
@@ -442,7 +442,7 @@ impl QuestionState {
         let ask = self.id;
         let Some(QuestionField::Step(editor)) = &mut self.field else { return ModalAction::Stay };
         let Some(work) = editor.reparse() else { return ModalAction::Stay };
-        ModalAction::Send(Op::PreviewRisk { ask, work })
+        ModalAction::Send(Op::Question(QuestionOp::PreviewRisk { ask, work }))
     }
 
     fn refuse_with(&mut self, why: Phrase) -> ModalAction {
@@ -502,7 +502,7 @@ impl QuestionState {
     fn decide(&mut self, decision: Decision) -> Op {
         self.choices.flow.close();
         self.field = None;
-        Op::Decide { ask: self.id, decision }
+        Op::Question(QuestionOp::Decide { ask: self.id, decision })
     }
 
     /// Lays out a page with its foot; returns its rows.

@@ -7,8 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::dialog_frame::MEASURE;
-use crate::draw::DrawContext;
+use crate::draw::{DrawContext, MEASURE};
 use crate::{draw, text};
 use avocet_core::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS, TOOL_WRITES};
 use avocet_core::i18n::{LocalizedText, Phrase, common, screen as words};

@@ -3,10 +3,10 @@
 
 use ratatui::text::{Line, Span};
 
-use super::dialog_frame::{self, DialogPage, MEASURE};
+use super::dialog_frame::{self, DialogPage};
 use super::rows::DiffViewCache;
 use super::step_details;
-use crate::draw::DrawContext;
+use crate::draw::{DrawContext, MEASURE};
 use crate::text;
 use avocet_core::i18n::{LocalizedText, screen as words};
 use avocet_core::protocol::{Change, Risk, StepAction};

@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::block::Block;
-use super::paragraph::{MEASURE, StyledRow};
+use super::paragraph::StyledRow;
 use super::time;
 use super::viewport::{LayoutSetting, STAMP, gutter};
-use crate::draw;
+use crate::draw::{self, MEASURE};
 use crate::theme::Theme;
 
 /// Paints the background of a row: the panel of its block, or the row's own.

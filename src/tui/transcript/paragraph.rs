@@ -7,14 +7,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::highlight::{HighlightCache, HighlightedCode};
+use crate::draw::MEASURE;
 use crate::picture::{CellSize, PictureSize};
 use crate::symbols::BAR_ON;
 use crate::text;
 use crate::theme::Theme;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, model};
 
-/// Prose is not laid out wider than this, however wide the screen is.
-pub(super) const MEASURE: usize = 100;
 /// Marks an offset that already refers to the new text, while tabs are replaced.
 const MOVED: usize = 1 << 62;
 

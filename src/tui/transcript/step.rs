@@ -17,7 +17,7 @@ use crate::theme::Theme;
 use avocet_core::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use avocet_core::i18n::{LocalizedText, Phrase, common, exec, screen};
 use avocet_core::protocol::{ApprovalMode, Outcome, Risk, StepAction, Tier, TurnOrigin};
-use avocet_present::outcome::step_name;
+use avocet_present::outcome::{VerbForm, step_name};
 
 /// Rows of the user's answer to a question of the model.
 const ANSWER: usize = 2;
@@ -167,8 +167,14 @@ impl StepBlock {
         let facts = self.status_spans(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.prose_width();
-        let done = matches!(&self.state, StepState::Done(done) if done.ran());
-        let (verb, subject) = step_name(&self.work, done);
+        let form = match &self.state {
+            StepState::Done(done) if done.ran() && done.exit_code.is_none_or(|code| code == 0) => {
+                VerbForm::Done
+            }
+            StepState::Running(_) => VerbForm::Doing,
+            _ => VerbForm::NotDone,
+        };
+        let (verb, subject) = step_name(&self.work, form);
         let verb = verb.map(|verb| format!("{} ", paper.phrase(verb))).unwrap_or_default();
         let command = format!("{verb}{subject}");
         let bold = paper.theme.text.add_modifier(Modifier::BOLD);

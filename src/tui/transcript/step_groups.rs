@@ -5,7 +5,7 @@ use super::block::{Block, BlockBody};
 use super::step::{Fold, StepBlock};
 use super::step_run::{RunSummary, StepRun};
 use crate::text;
-use avocet_present::outcome::step_name;
+use avocet_present::outcome::{VerbForm, step_name};
 
 /// Steps that are named in the row.
 const NAMED: usize = 12;
@@ -75,7 +75,7 @@ fn group(run: &mut [Block]) {
 fn summarise(run: &[Block]) -> RunSummary {
     let steps = || run.iter().filter_map(step_of);
     let name = |step: &StepBlock| {
-        let (verb, subject) = step_name(&step.work, true);
+        let (verb, subject) = step_name(&step.work, VerbForm::Done);
         (verb, text::elide_middle(&subject, NAME), step.total())
     };
     RunSummary {

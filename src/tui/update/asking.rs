@@ -14,7 +14,7 @@ use crate::modal::ModalAction;
 use crate::state::State;
 use crate::{pickers, submit};
 use avocet_core::i18n::screen as words;
-use avocet_core::protocol::{Decision, Op};
+use avocet_core::protocol::{Decision, Op, QuestionOp, TurnOp};
 
 /// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;
@@ -244,7 +244,7 @@ pub(super) fn decide(
     key: Option<&KeyEvent>,
     at: Millis,
 ) -> Vec<ScreenEffect> {
-    if let Op::Decide { decision, .. } = &op {
+    if let Op::Question(QuestionOp::Decide { decision, .. }) = &op {
         state.guard.record_decision(key, at, !state.composer.is_blank());
         match decision {
             Decision::Stop => return submit::stop_turn(state, op, at),
@@ -369,5 +369,5 @@ fn handle_escape(state: &mut State, ready: bool, at: Millis) -> Vec<ScreenEffect
     if !state.activity.is_busy() || !(again || ready) {
         return Vec::new();
     }
-    submit::stop_turn(state, Op::Stop, at)
+    submit::stop_turn(state, Op::Turn(TurnOp::Stop), at)
 }

@@ -10,10 +10,12 @@ use crate::draw_frame;
 use crate::state::ScreenConfig;
 use avocet_core::i18n::{Lang, Phrase};
 use avocet_core::protocol::{
-    ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, QueuedMessage, Reason, Requires,
-    Risk, Step, StepAction, StepQuestion, SubmitId, Tier, TurnOrigin, TurnOutcome, Usage,
+    ApprovalScope, Ask, AskId, Decision, ExtensionOp, ModelMessage, ModelOp, Question, QuestionOp,
+    QueuedMessage, Reason, Requires, Risk, SettingOp, Step, StepAction, StepQuestion, SubmitId,
+    Tier, TurnOrigin, TurnOutcome, Usage,
 };
 
+mod answering;
 mod asking;
 mod config_editor;
 mod copying;
@@ -84,6 +86,8 @@ fn receive(state: &mut State, event: protocol::Event) -> Vec<ScreenEffect> {
     visible_effects(update(state, TimedInput::session(1_000, event)))
 }
 
+const STOP: ScreenEffect = ScreenEffect::Send(Op::Turn(TurnOp::Stop));
+
 /// Effects without the window title, history entries, and file searches.
 fn visible_effects(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
     let quiet = |effect: &ScreenEffect| {
@@ -91,7 +95,7 @@ fn visible_effects(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
             effect,
             ScreenEffect::Title(_)
                 | ScreenEffect::SaveHistory { .. }
-                | ScreenEffect::RefreshExtensions
+                | ScreenEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions))
         )
     };
     effects.into_iter().filter(|effect| !quiet(effect)).collect()
@@ -103,11 +107,11 @@ fn draw(state: &mut State, (width, height): (u16, u16)) {
 }
 
 fn sends(text: &str) -> Vec<ScreenEffect> {
-    vec![ScreenEffect::Send(Op::Submit { text: text.into() })]
+    vec![ScreenEffect::Send(Op::Turn(TurnOp::Submit { text: text.into() }))]
 }
 
 fn decides(decision: Decision) -> Vec<ScreenEffect> {
-    vec![ScreenEffect::Send(Op::Decide { ask: AskId(7), decision })]
+    vec![ScreenEffect::Send(Op::Question(QuestionOp::Decide { ask: AskId(7), decision }))]
 }
 
 /// Messages that wait, with ids from 0 on.
@@ -221,7 +225,8 @@ fn the_mouse_can_be_left_to_the_terminal() {
 #[test]
 fn a_shell_line_goes_to_the_shell() {
     let mut state = screen();
-    let shell = |keep| vec![ScreenEffect::Send(Op::Shell { line: "ls".into(), keep })];
+    let shell =
+        |keep| vec![ScreenEffect::Send(Op::Turn(TurnOp::Shell { line: "ls".into(), keep }))];
     assert_eq!(press(&mut state, "!ls\n"), shell(true));
     assert_eq!(press(&mut state, "!!ls\n"), shell(false));
 }
@@ -233,7 +238,7 @@ fn ctrl_c_clears_then_stops_then_asks_then_quits() {
     press(&mut state, "a draft");
     assert_eq!(ctrl_c(&mut state, 2_000), []);
     assert!(state.composer.is_empty());
-    assert_eq!(ctrl_c(&mut state, 2_100), [ScreenEffect::Send(Op::Stop)]);
+    assert_eq!(ctrl_c(&mut state, 2_100), [ScreenEffect::Send(Op::Turn(TurnOp::Stop))]);
     receive(&mut state, ended(10));
     assert_eq!(ctrl_c(&mut state, 2_200), []);
     assert_eq!(ctrl_c(&mut state, 2_300), [ScreenEffect::Quit]);
@@ -254,7 +259,7 @@ fn esc_stops_the_turn_at_once_and_does_nothing_without_one() {
     assert_eq!(press(&mut state, "\x1b"), []);
     receive(&mut state, started());
     press(&mut state, "a draft");
-    assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Stop)]);
+    assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Turn(TurnOp::Stop))]);
     assert_eq!(state.composer.display_text(), "a draft");
 }
 
@@ -363,7 +368,10 @@ fn a_command_that_needs_an_argument_asks_for_it() {
     assert!(state.palette.is_open());
     let effects = press(&mut state, "zh\n");
     let lang = avocet_core::i18n::Lang::Zh;
-    assert!(effects.contains(&ScreenEffect::Send(Op::SetLang { lang })), "{effects:?}");
+    assert!(
+        effects.contains(&ScreenEffect::Send(Op::Setting(SettingOp::SetLang { lang }))),
+        "{effects:?}"
+    );
 }
 
 #[test]
@@ -371,11 +379,17 @@ fn free_text_arguments_are_sent_as_typed() {
     let mut state =
         State::new(ScreenConfig { models: vec!["gpt-4o".into()], ..ScreenConfig::default() });
     let effects = press(&mut state, "/model gpt-4\n");
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4".into() })]);
+    assert_eq!(
+        effects,
+        [ScreenEffect::Send(Op::Model(ModelOp::SetModel { name: "gpt-4".into() }))]
+    );
     press(&mut state, "/model gpt-4");
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
     let effects = press(&mut state, "\n");
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4o".into() })]);
+    assert_eq!(
+        effects,
+        [ScreenEffect::Send(Op::Model(ModelOp::SetModel { name: "gpt-4o".into() }))]
+    );
 }
 
 #[test]
@@ -409,13 +423,20 @@ fn a_command_that_must_wait_runs_when_the_turn_is_over() {
     receive(&mut state, started());
     assert_eq!(press(&mut state, "/mode low\n"), []);
     let effects = receive(&mut state, ended(10));
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
+    assert_eq!(
+        effects,
+        [ScreenEffect::Send(Op::Setting(SettingOp::SetMode { mode: protocol::Mode::Low }))]
+    );
 }
 
 #[test]
 fn an_unknown_command_is_never_sent() {
     let mut state = screen();
-    let early = Op::Invoke { name: "nope-nope".into(), args: String::new(), mentions: vec![] };
+    let early = Op::Turn(TurnOp::Invoke {
+        name: "nope-nope".into(),
+        args: String::new(),
+        mentions: vec![],
+    });
     assert_eq!(
         press(&mut state, "/nope-nope\n"),
         [ScreenEffect::Send(early)],
@@ -431,152 +452,6 @@ fn the_language_changes_immediately() {
     let mut state = screen();
     press(&mut state, "/lang zh\n");
     assert_eq!(state.appearance.lang, Lang::Zh);
-}
-
-#[test]
-fn a_question_is_answered_by_letter_digit_or_arrows() {
-    let cases = [
-        ("n", Decision::Reject { word: None }),
-        ("\n", Decision::Reject { word: None }),
-        ("\x1b", Decision::Reject { word: None }),
-        ("y", Decision::Approve),
-        ("ｙ", Decision::Approve),
-        ("s\n", Decision::Remember(ApprovalScope::Session)),
-        ("p\n", Decision::Remember(ApprovalScope::Project)),
-        ("2\n", Decision::Remember(ApprovalScope::Session)),
-        ("x", Decision::Stop),
-        ("1", Decision::Approve),
-        ("１", Decision::Approve),
-        ("5", Decision::Reject { word: None }),
-        ("\t\n", Decision::Approve),
-        ("wtoo risky\n", Decision::Reject { word: Some("too risky".into()) }),
-        ("w\x1bn", Decision::Reject { word: None }),
-    ];
-    for (keys, decision) in cases {
-        let mut state = screen_with_question(risk(Tier::L1));
-        assert_eq!(answer_at(&mut state, keys, 10_000), decides(decision), "{keys:?}");
-    }
-}
-
-#[test]
-fn keys_typed_before_a_question_opened_do_not_answer_it() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    assert_eq!(press_at(&mut state, "y\x08", 1_699), []);
-    assert_eq!(press_at(&mut state, "\n", 2_398), []);
-    assert_eq!(answer_at(&mut state, "y", 4_000), decides(Decision::Approve));
-}
-
-#[test]
-fn help_over_a_question_restarts_its_guard() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    hold(&mut state, KeyCode::F(1), KeyModifiers::NONE);
-    assert_eq!(press_at(&mut state, "q", 20_000), []);
-    assert_eq!(press_at(&mut state, "\n", 20_699), []);
-    assert_eq!(answer_at(&mut state, "y", 21_399), decides(Decision::Approve));
-}
-
-#[test]
-fn unseen_rows_cannot_be_approved() {
-    let mut state = screen();
-    let args: Vec<String> = (0..480).map(|n| format!("file {n}")).collect();
-    receive(
-        &mut state,
-        step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)),
-    );
-    draw(&mut state, SIZE);
-    assert_eq!(press(&mut state, "y"), []);
-    for _ in 0..10 {
-        press(&mut state, " ");
-        draw(&mut state, SIZE);
-    }
-    assert_eq!(answer_at(&mut state, "y", 20_000), decides(Decision::Approve));
-}
-
-#[test]
-fn a_screen_too_small_to_review_on_can_only_reject() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    draw(&mut state, (22, 4));
-    assert_eq!(press(&mut state, "y"), []);
-    assert_eq!(press(&mut state, "n"), decides(Decision::Reject { word: None }));
-}
-
-#[test]
-fn a_high_risk_step_requires_its_capital_letter() {
-    let mut state = screen_with_question(Risk { lifted: true, ..risk(Tier::L1) });
-    assert_eq!(press(&mut state, "y"), []);
-    assert_eq!(press(&mut state, "1"), []);
-    assert_eq!(press(&mut state, "\t\n"), []);
-    assert_eq!(press(&mut state, "sp"), [], "it cannot be remembered");
-    assert_eq!(answer_at(&mut state, "Ｙ", 11_000), decides(Decision::Approve));
-}
-
-#[test]
-fn ctrl_c_stops_the_turn_even_while_the_guard_is_active() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    assert_eq!(ctrl_c(&mut state, 1_001), decides(Decision::Stop));
-}
-
-#[test]
-fn one_question_gets_one_answer() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    assert_eq!(answer_at(&mut state, "y", 10_000), decides(Decision::Approve));
-    assert_eq!(answer_at(&mut state, "y", 12_000), []);
-    receive(&mut state, protocol::Event::QuestionClosed { ask: AskId(7) });
-    assert!(state.modals.is_empty());
-}
-
-#[test]
-fn a_question_closes_with_its_turn() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    receive(&mut state, ended(10));
-    assert!(state.modals.is_empty());
-}
-
-#[test]
-fn an_edit_runs_only_after_exactly_that_text_was_assessed() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    assert_eq!(press(&mut state, "e"), []);
-    let work = StepAction::exec("touch", &["ab"]);
-    let judge = ScreenEffect::Send(Op::PreviewRisk { ask: AskId(7), work: work.clone() });
-    assert_eq!(press(&mut state, "b"), [judge]);
-    assert_eq!(press(&mut state, "\n"), [], "not judged yet");
-    let judged = |work: &StepAction, tier| protocol::Event::Judged {
-        ask: AskId(7),
-        work: work.clone(),
-        risk: risk(tier),
-        change: None,
-    };
-    receive(&mut state, judged(&StepAction::exec("touch", &["a"]), Tier::L1));
-    draw(&mut state, SIZE);
-    assert_eq!(press(&mut state, "\n"), [], "that was another text");
-    receive(&mut state, judged(&work, Tier::L2));
-    draw(&mut state, SIZE);
-    assert_eq!(press(&mut state, "\n"), [], "refused");
-    receive(&mut state, judged(&work, Tier::L1));
-    draw(&mut state, SIZE);
-    assert_eq!(press(&mut state, "\n"), decides(Decision::Edit(work)));
-}
-
-#[test]
-fn an_edit_that_cannot_be_parsed_is_not_assessed() {
-    let mut state = screen_with_question(risk(Tier::L1));
-    press(&mut state, "e");
-    assert_eq!(press(&mut state, "|"), []);
-    draw(&mut state, SIZE);
-    assert_eq!(press(&mut state, "\n"), []);
-}
-
-#[test]
-fn the_transcript_scrolls_while_a_question_is_open() {
-    let mut state = screen();
-    for n in 0..40 {
-        state.transcript.add_notice(Notice::info(words::SECONDS.with("s", n)));
-    }
-    receive(&mut state, step_question(StepAction::exec("touch", &["a"]), risk(Tier::L1)));
-    draw(&mut state, SIZE);
-    hold(&mut state, KeyCode::PageUp, KeyModifiers::NONE);
-    draw(&mut state, SIZE);
-    assert!(!state.transcript.is_following());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Which message answers which command, and what completes them.
 
 use super::*;
+use avocet_core::protocol::RuleOp;
 
 /// The texts that are sent from now on, and the commands that they answer.
 fn answers(chat: &mut ChatConversation) -> Vec<(String, Option<String>)> {
@@ -20,7 +21,7 @@ fn each_command_is_answered_in_its_own_place_and_a_running_reply_takes_none() {
     chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
     begin(&mut chat, "go");
     let stop = chat.on_command(&user("ann"), "c1".into(), sent("stop", ""));
-    assert!(matches!(ops(&stop).as_slice(), [Op::Stop]));
+    assert!(matches!(ops(&stop).as_slice(), [Op::Turn(TurnOp::Stop)]));
     chat.on_command(&user("bob"), "c2".into(), sent("whoami", ""));
     chat.on_event(Event::Delta { text: "I am at it".into() });
     let ending = TurnOutcome::Stopped;
@@ -122,7 +123,7 @@ fn a_command_is_of_admins_by_whatever_name_it_is_called() {
         }
         chat.on_command(&user("admin"), "d2".into(), sent(refused[2], ""));
         let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
-        assert!(matches!(ops(&effects)[..], [Op::Invoke { .. }]), "{effects:?}");
+        assert!(matches!(ops(&effects)[..], [Op::Turn(TurnOp::Invoke { .. })]), "{effects:?}");
     }
 }
 
@@ -134,7 +135,7 @@ fn an_alias_in_the_list_of_users_means_its_command() {
     assert_eq!(ops(&effects).len(), 1, "{effects:?}");
     chat.on_command(&user("bob"), "d2".into(), sent("weather", ""));
     let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
-    assert!(matches!(ops(&effects)[..], [Op::Invoke { .. }]), "{effects:?}");
+    assert!(matches!(ops(&effects)[..], [Op::Turn(TurnOp::Invoke { .. })]), "{effects:?}");
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn the_first_help_lists_the_users_commands_and_explains_names_of_the_menu() {
         [("d1", "", "/git.commit"), ("d2", "git_commit", "/git.commit"), ("d3", "WTH", "/weather")]
     {
         let effects = chat.on_command(&user("ann"), delivery.into(), sent("help", args));
-        assert_eq!(ops(&effects), [&Op::RefreshExtensions]);
+        assert_eq!(ops(&effects), [&Op::Extension(ExtensionOp::RefreshExtensions)]);
         chat.on_event(Event::Catalogue(Box::new(own_commands())));
         let said = texts_of(&mut chat).replace('\\', "");
         assert!(said.contains(words), "{args}: {said}");
@@ -158,20 +159,20 @@ fn what_follows_the_name_of_the_bot_on_slack_is_a_command_or_a_message() {
     for (line, own) in [("Status", false), ("/STATUS", false), ("git-commit x", true)] {
         chat.on_command(&user("ann"), "d1".into(), sent("avocet", line));
         let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
-        let invoked = ops(&effects).iter().any(|op| matches!(op, Op::Invoke { .. }));
+        let invoked = ops(&effects).iter().any(|op| matches!(op, Op::Turn(TurnOp::Invoke { .. })));
         assert!(invoked == own && !effects.iter().any(is_message), "{line}: {effects:?}");
         chat.on_event(ended());
     }
     chat.on_command(&user("ann"), "d2".into(), sent("avocet", "fix the sign"));
     let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
     let text = "fix the sign".to_owned();
-    assert!(ops(&effects).contains(&&Op::Submit { text }), "{effects:?}");
+    assert!(ops(&effects).contains(&&Op::Turn(TurnOp::Submit { text })), "{effects:?}");
 }
 
 /// The modes that the effects set, in order.
 fn modes_of(effects: &[ChatEffect]) -> Vec<ApprovalMode> {
     let mode = |op: &&Op| match op {
-        Op::SetApprovalMode { mode } => Some(*mode),
+        Op::Rules(RuleOp::SetApprovalMode { mode }) => Some(*mode),
         _ => None,
     };
     ops(effects).iter().filter_map(mode).collect()
@@ -209,7 +210,10 @@ fn the_words_of_a_user_who_is_no_admin_are_never_carried_out_in_the_mode_of_an_a
         let effects = say(&mut chat);
         let sent = ops(&effects);
         assert_eq!(modes_of(&effects), [ApprovalMode::Ask], "{effects:?}");
-        assert!(matches!(sent[0], Op::SetApprovalMode { .. }) && sent.len() == 2, "{sent:?}");
+        assert!(
+            matches!(sent[0], Op::Rules(RuleOp::SetApprovalMode { .. })) && sent.len() == 2,
+            "{sent:?}"
+        );
     }
     let mut chat = conversation(&[]);
     chat.on_command(&user("admin"), "d1".into(), sent("mode", "auto"));
@@ -218,7 +222,7 @@ fn the_words_of_a_user_who_is_no_admin_are_never_carried_out_in_the_mode_of_an_a
 }
 
 fn is_message(effect: &ChatEffect) -> bool {
-    matches!(effect, ChatEffect::Send(Submission { op: Op::Submit { .. }, .. }))
+    matches!(effect, ChatEffect::Send(Submission { op: Op::Turn(TurnOp::Submit { .. }), .. }))
 }
 
 #[test]
@@ -254,7 +258,7 @@ fn what_comes_after_a_command_that_waits_stays_after_it() {
     let mut chat = conversation(&[]);
     let catalogue = || Event::Catalogue(Box::new(own_commands()));
     let effects = chat.on_command(&user("ann"), "d1".into(), sent("weather", "Rome"));
-    assert_eq!(ops(&effects), [&Op::RefreshExtensions]);
+    assert_eq!(ops(&effects), [&Op::Extension(ExtensionOp::RefreshExtensions)]);
     assert_eq!(chat.on_text(&user("ann"), "d2".into(), "and then?", Vec::new()), []);
     assert_eq!(
         chat.on_command(&user("ann"), "d3".into(), sent("stop", "")),
@@ -263,12 +267,22 @@ fn what_comes_after_a_command_that_waits_stays_after_it() {
     );
     let effects = chat.on_event(catalogue());
     let ran = ops(&effects);
-    assert!(matches!(ran[..], [Op::Invoke { .. }, Op::Submit { .. }, Op::Stop]), "{effects:?}");
+    assert!(
+        matches!(
+            ran[..],
+            [
+                Op::Turn(TurnOp::Invoke { .. }),
+                Op::Turn(TurnOp::Submit { .. }),
+                Op::Turn(TurnOp::Stop)
+            ]
+        ),
+        "{effects:?}"
+    );
     // A turn that runs is stopped at once, whatever waits.
     begin(&mut chat, "/weather Rome");
     chat.on_command(&user("ann"), "d4".into(), sent("git.commit", ""));
     let effects = chat.on_command(&user("ann"), "d5".into(), sent("stop", ""));
-    assert_eq!(ops(&effects), [&Op::Stop]);
+    assert_eq!(ops(&effects), [&Op::Turn(TurnOp::Stop)]);
 }
 
 #[test]
@@ -286,7 +300,11 @@ fn a_command_that_waited_for_the_turn_is_checked_when_it_runs() {
     chat.on_command(&user("bob"), "d2".into(), sent("rel", "now"));
     chat.on_event(Event::Catalogue(Box::new(waits(Category::Tools))));
     let effects = chat.on_event(ended());
-    assert_eq!(ops(&effects), [&Op::RefreshExtensions], "its file may have changed");
+    assert_eq!(
+        ops(&effects),
+        [&Op::Extension(ExtensionOp::RefreshExtensions)],
+        "its file may have changed"
+    );
     let effects = chat.on_event(Event::Catalogue(Box::new(waits(Category::Configuration))));
     assert!(ops(&effects).is_empty() && is_done(&effects, "d2"), "{effects:?}");
     assert!(texts_of(&mut chat).contains("Only an admin may use /rel"));

@@ -1,5 +1,6 @@
 //! Commands in a chat, and what files say of the user's own commands.
 
+use super::extensions::{entry, invoked, with_extensions};
 use super::*;
 use avocet_core::protocol::JobRequest;
 use avocet_safety::limits;
@@ -15,7 +16,7 @@ fn a_chat_answers_its_question_and_names_its_folder_and_its_sender() {
         ("/sethome", chat(ChatAction::SetHome(None))),
         ("/sethome ~/work", chat(ChatAction::SetHome(Some("~/work".into())))),
         ("/whoami", chat(ChatAction::WhoAmI)),
-        ("/forbid curl *", CommandOutcome::Send(Op::Deny { rule: "curl *".into() })),
+        ("/forbid curl *", CommandOutcome::Send(Op::Rules(RuleOp::Deny { rule: "curl *".into() }))),
     ];
     for (line, expected) in cases {
         assert_eq!(from_gateway().dispatch_line(line), expected, "{line}");
@@ -33,7 +34,7 @@ fn a_chat_answers_its_question_and_names_its_folder_and_its_sender() {
 fn the_gate_opens_background_in_a_chat() {
     let open = &["display.tool_progress_command"];
     let opened = CommandFixture { surface: Surface::Gateway { open }, ..fixture() };
-    let running = CommandOutcome::Send(Op::Report { report: Report::Running });
+    let running = CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Running }));
     assert_eq!(opened.dispatch_line("/bg list"), running);
     assert!(opened.offers("/").contains(&"/background".to_owned()));
     assert!(!from_gateway().offers("/").contains(&"/background".to_owned()));
@@ -181,7 +182,11 @@ fn jobs_and_outputs_are_named_by_number() {
         ("/output cmd_012 3", JobRequest::Output { step: 12, page: Some(3) }),
     ];
     for (line, job) in cases {
-        assert_eq!(fixture().dispatch_line(line), CommandOutcome::Send(Op::Job { job }), "{line}");
+        assert_eq!(
+            fixture().dispatch_line(line),
+            CommandOutcome::Send(Op::Session(SessionOp::Job { job })),
+            "{line}"
+        );
     }
     assert!(fixture().notice_for("/jobs stop all").contains("`/jobs stop N`"));
     assert!(fixture().notice_for("/output all").contains("no number"));

@@ -31,9 +31,28 @@ fn a_reason_of_a_piece_is_not_said_again_about_the_line() {
 }
 
 #[test]
-fn names_of_other_repositories_go_to_a_pipe_and_their_addresses_do_not() {
+fn addresses_of_other_repositories_go_to_a_pipe_only_as_whole_lines() {
     let tier = |line| assess_with(bash(line), &Policy::default(), &place()).assessment().risk.tier;
-    assert_eq!(tier("git remote | head"), Tier::L0);
-    assert_eq!(tier("git remote -v | base64"), Tier::L1);
-    assert_eq!(tier("git remote get-url origin | rev"), Tier::L1);
+    for line in [
+        "git remote | base64",
+        "git remote -v | head",
+        "git remote -v | grep -v push | sort -u | head -n 5",
+        "git config --get remote.origin.url | cat",
+        "git config -l | wc -l",
+    ] {
+        assert_eq!(tier(line), Tier::L0, "{line}");
+    }
+    for line in [
+        "git remote -v | base64",
+        "git remote get-url origin | rev",
+        "git remote -v | head -c 40",
+        "git config -l | grep -o 'gh.*'",
+        "git remote -v | sort -k 2",
+        "git remote -v | head | tr a b",
+        "echo $(git remote -v)",
+        "base64 <<< \"$(git remote -v | head)\"",
+        "git remote -v | while read a b; do echo ${b#h}; done",
+    ] {
+        assert_eq!(tier(line), Tier::L1, "{line}");
+    }
 }

@@ -2,22 +2,11 @@
 //! about it. A changed step is judged like any other, and only an ordinary question can be answered.
 
 use super::{Turn, TurnAction, Waiting};
-use avocet_core::i18n::{LocalizedText, PhraseValue, agent as words, hooks as phrases};
+use crate::agent::StepAdvice;
+use avocet_core::i18n::{LocalizedText, agent as words, hooks as phrases};
 use avocet_core::protocol::{Observation, Outcome, Step};
 use avocet_hooks::{HookDecision, HookEvent};
 use avocet_safety::{self as safety, Assessment, NeedsApproval, PolicyContext};
-
-/// The joined answer of all hooks about one step.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepAdvice {
-    pub decision: Option<HookDecision>,
-    /// Why it is declined.
-    pub reason: Option<PhraseValue>,
-    /// The step to run in its place.
-    pub changed: Option<Step>,
-    /// For the model, with the result.
-    pub context: String,
-}
 
 /// What was said of the steps of a list.
 #[derive(Debug, Default)]

@@ -38,7 +38,8 @@ fn record(words: &str, steps: std::ops::Range<usize>, bytes: usize) -> TurnRecor
 }
 
 fn sent(history: &History, turn: &[Message], window: usize) -> Vec<Message> {
-    let parts = RequestParts { system: "sys", notes: "", history, turn };
+    let parts =
+        RequestParts { system: "sys", tools: ContextSize::default(), notes: "", history, turn };
     build(parts, Bounds::for_tools(window)).0
 }
 
@@ -118,8 +119,13 @@ fn old_turns_without_their_messages_are_sent_as_text() {
 fn the_same_history_serves_both_dialects() {
     let mut history = History::default();
     history.push(1, record("run ls", 0..2, 10), |_| {});
-    let parts =
-        RequestParts { system: "s", notes: "", history: &history, turn: &[Message::user("on")] };
+    let parts = RequestParts {
+        system: "s",
+        tools: ContextSize::default(),
+        notes: "",
+        history: &history,
+        turn: &[Message::user("on")],
+    };
     let (json, _) = build(parts, Bounds::default());
     assert!(json.iter().all(|message| message.calls().next().is_none()));
     assert!(json.iter().any(|message| message.text().contains("Done.")));
@@ -193,6 +199,7 @@ fn of_many_images_the_newest_are_sent_and_the_request_rarely_changes_for_it() {
             };
             let parts = RequestParts {
                 system: "s",
+                tools: ContextSize::default(),
                 notes: "",
                 history: &history,
                 turn: &[Message::user("?")],

@@ -62,7 +62,11 @@ fn history(turns: impl IntoIterator<Item = TurnRecord>) -> History {
 }
 
 fn sent(history: &History, turn: &[Message], bounds: Bounds) -> Vec<Message> {
-    request(RequestParts { system: "sys", notes: "", history, turn }, bounds).0
+    request(
+        RequestParts { system: "sys", tools: ContextSize::default(), notes: "", history, turn },
+        bounds,
+    )
+    .0
 }
 
 fn room(bytes: usize, tokens: usize) -> Bounds {
@@ -160,6 +164,7 @@ fn what_seldom_changes_comes_before_the_turns_and_results_before_the_running_one
     let (sent, ledger) = request(
         RequestParts {
             system: "sys",
+            tools: ContextSize { bytes: 400, tokens: 100 },
             notes: "use tabs",
             history: &history,
             turn: &[Message::user("now")],
@@ -176,6 +181,7 @@ fn what_seldom_changes_comes_before_the_turns_and_results_before_the_running_one
     let parts: Vec<Section> = ledger.sections.iter().map(|share| share.section).collect();
     let all = [
         Section::System,
+        Section::Tools,
         Section::Notes,
         Section::Summary,
         Section::Recalled,
@@ -354,7 +360,7 @@ proptest! {
             history.recall(&format!("turn_{at}"), text);
         }
         let bounds = room(bytes, tokens);
-        let parts = RequestParts { system: &system, notes: &notes, history: &history, turn: &turn };
+        let parts = RequestParts { system: &system, tools: ContextSize::default(), notes: &notes, history: &history, turn: &turn };
         let (sent, ledger) = request(parts, bounds);
         let taken = messages_size(&sent);
         prop_assert!(taken.fits(bounds.room), "{taken:?} of {:?}", bounds.room);

@@ -6,9 +6,10 @@ use ratatui::text::{Line, Span};
 use super::super::diff::is_diff;
 use super::super::diff_view;
 use super::super::paragraph::{
-    Break, LayoutContext, MEASURE, Paragraph, StyledRow, bar_prefixes, with_prefix,
+    Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, with_prefix,
 };
 use super::split::OPTIONS;
+use crate::draw::MEASURE;
 use crate::text;
 use crate::theme::Theme;
 

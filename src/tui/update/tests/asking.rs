@@ -149,7 +149,7 @@ fn a_message_over_an_opening_question_stays_in_the_draft() {
 fn enter_in_a_draft_over_a_question_steers_and_an_empty_one_sends_nothing() {
     let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "\n\n", 1_100), []);
-    let steer = ScreenEffect::Send(Op::Steer { text: "then test".into() });
+    let steer = ScreenEffect::Send(Op::Turn(TurnOp::Steer { text: "then test".into() }));
     assert_eq!(press_at(&mut state, "then test\n", 1_800), [steer]);
     assert_eq!(press_at(&mut state, "\n", 1_900), []);
     assert_eq!(listens(&state, 3_600), FocusNotice::Draft, "more may come");
@@ -255,15 +255,15 @@ fn the_question_of_trust_selects_the_current_state_and_esc_changes_nothing() {
 #[test]
 fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
     let mut state = screen_with(touches());
-    assert_eq!(press_at(&mut state, "/stop\n", 5_000), [ScreenEffect::Send(Op::Stop)]);
+    assert_eq!(press_at(&mut state, "/stop\n", 5_000), [STOP]);
     let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "/status\n", 5_000), []);
     assert!(!state.transcript.is_empty());
     assert_eq!(listens(&state, 5_700), FocusNotice::Question, "the question has the focus again");
-    let steer = Op::Steer { text: "use tabs".into() };
+    let steer = Op::Turn(TurnOp::Steer { text: "use tabs".into() });
     assert_eq!(press_at(&mut state, "/steer use tabs\n", 6_000), [ScreenEffect::Send(steer)]);
     let deny = press_at(&mut state, "/deny touch *\n", 7_000);
-    assert!(matches!(&deny[..], [ScreenEffect::Send(Op::Deny { .. })]), "{deny:?}");
+    assert!(matches!(&deny[..], [ScreenEffect::Send(Op::Rules(RuleOp::Deny { .. }))]), "{deny:?}");
     assert_eq!(press_at(&mut state, "/queue next\n", 8_000), sends("next"));
     assert_eq!(answer_at(&mut state, "y", 9_000), decides(Decision::Approve));
 }
@@ -329,10 +329,10 @@ fn esc_in_a_draft_stops_the_turn_but_must_be_pressed_twice_while_typing() {
     let mut state = screen_with(touches());
     press_at(&mut state, "so", 1_100);
     assert_eq!(press_at(&mut state, "\x1b", 1_200), []);
-    assert_eq!(press_at(&mut state, "\x1b", 1_300), [ScreenEffect::Send(Op::Stop)]);
+    assert_eq!(press_at(&mut state, "\x1b", 1_300), [STOP]);
     let mut state = screen_with(touches());
     press_at(&mut state, "so", 1_100);
-    assert_eq!(press_at(&mut state, "\x1b", 9_000), [ScreenEffect::Send(Op::Stop)]);
+    assert_eq!(press_at(&mut state, "\x1b", 9_000), [STOP]);
 }
 
 #[test]
@@ -497,13 +497,10 @@ fn all_of_a_batch_must_be_seen_to_be_approved() {
     update(&mut state, TimedInput::key(5_100, KeyCode::End));
     draw(&mut state, SIZE);
     let all = answer_at(&mut state, "a", 5_200);
-    assert!(
-        matches!(
-            &all[..],
-            [ScreenEffect::Send(Op::Decide { decision: Decision::ApproveAll { .. }, .. })]
-        ),
-        "{all:?}"
-    );
+    let [ScreenEffect::Send(Op::Question(QuestionOp::Decide { decision, .. }))] = &all[..] else {
+        panic!("{all:?}")
+    };
+    assert!(matches!(decision, Decision::ApproveAll { .. }), "{decision:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::writing::rows_of;
 use super::*;
 use crate::connect::{ConnectRequest, ConnectResult, ListError, ProviderOffer};
 use avocet_core::i18n::{LocalizedText, common, config, keys, session};
-use avocet_core::protocol::{Notice, SettingInput, SettingRow};
+use avocet_core::protocol::{Notice, SettingInput, SettingOp, SettingRow};
 
 fn row(key: &str, value: &str, input: SettingInput) -> SettingRow {
     SettingRow {
@@ -30,7 +30,7 @@ fn rows(vim: &str) -> Vec<SettingRow> {
 
 fn edits(key: &str, value: Option<&str>) -> Vec<ScreenEffect> {
     let (key, value) = (Some(key.to_owned()), value.map(str::to_owned));
-    vec![ScreenEffect::Send(Op::EditSettings { key, value })]
+    vec![ScreenEffect::Send(Op::Setting(SettingOp::EditSettings { key, value }))]
 }
 
 fn listed(vim: &str, said: Option<Notice>) -> protocol::Event {
@@ -39,7 +39,7 @@ fn listed(vim: &str, said: Option<Notice>) -> protocol::Event {
 
 fn editor() -> State {
     let mut state = screen();
-    let asked = ScreenEffect::Send(Op::EditSettings { key: None, value: None });
+    let asked = ScreenEffect::Send(Op::Setting(SettingOp::EditSettings { key: None, value: None }));
     assert_eq!(press(&mut state, "/config\n"), [asked]);
     receive(&mut state, listed("false", None));
     state

@@ -72,7 +72,7 @@ fn a_text_typed_as_a_question_opens_is_sent_by_a_second_enter() {
     press_at(&mut state, "ok", 10_300);
     assert_eq!(press_at(&mut state, "\n", 12_000), []);
     assert!(row(&mut state, "Enter again").contains("sends it"));
-    let steer = ScreenEffect::Send(Op::Steer { text: "ok".into() });
+    let steer = ScreenEffect::Send(Op::Turn(TurnOp::Steer { text: "ok".into() }));
     assert_eq!(press_at(&mut state, "\n", 13_000), [steer]);
 }
 

@@ -16,7 +16,7 @@ fn failed() -> State {
 
 #[test]
 fn a_failed_turn_is_tried_again_by_key_and_by_click() {
-    let again = [ScreenEffect::Send(Op::Retry)];
+    let again = [ScreenEffect::Send(Op::Turn(TurnOp::Retry))];
     let mut state = failed();
     let shown = text(&mut state, SIZE);
     assert!(shown.contains("Try again") && shown.contains("Other model"), "{shown}");

@@ -1,6 +1,7 @@
 //! The list of commands: what its rows show, and what Enter does with the user's own commands.
 
 use super::*;
+use avocet_core::protocol::ModelOp;
 
 fn own(name: &str, hint: &str) -> protocol::Extension {
     let required = hint.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
@@ -67,7 +68,7 @@ fn an_own_command_that_takes_arguments_shows_its_hint_before_it_runs_without_the
     assert_eq!(state.composer.display_text(), "/explain ");
     let runs = |name: &str, args: &str| {
         let (name, args) = (name.into(), args.into());
-        ScreenEffect::Send(Op::Invoke { name, args, mentions: vec![] })
+        ScreenEffect::Send(Op::Turn(TurnOp::Invoke { name, args, mentions: vec![] }))
     };
     assert_eq!(press(&mut state, "a.rs\n"), [runs("explain", "a.rs")]);
     assert_eq!(press(&mut state, "/explain\n"), [runs("explain", "")], "its whole name is typed");
@@ -92,7 +93,7 @@ fn a_bot_that_cannot_be_used_is_in_the_list_and_the_help_with_the_reason() {
     let rows = rows_at(&mut state, (100, 30)).join("\n");
     assert!(rows.contains("bad") && rows.contains("cannot be used: /x/bad.toml"), "{rows}");
     let chosen = press(&mut state, "bad\n");
-    let set = Op::SetBot { name: Some("bad".into()) };
+    let set = Op::Model(ModelOp::SetBot { name: Some("bad".into()) });
     assert_eq!(chosen, [ScreenEffect::Send(set)], "the session says what is wrong");
     press(&mut state, "/help\n");
     let rows = rows_at(&mut state, (120, 200)).join("\n");

@@ -1,6 +1,7 @@
 //! Queued messages, selected one by one.
 
 use super::*;
+use avocet_core::protocol::SettingOp;
 
 #[test]
 fn up_on_an_empty_input_selects_a_queued_message() {
@@ -9,7 +10,7 @@ fn up_on_an_empty_input_selects_a_queued_message() {
     receive(&mut state, waits(&["one", "two"]));
     assert_eq!(hold(&mut state, KeyCode::Up, KeyModifiers::NONE), []);
     let effects = hold(&mut state, KeyCode::Enter, KeyModifiers::NONE);
-    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { id: SubmitId(1) })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Turn(TurnOp::Unqueue { id: SubmitId(1) }))]);
     assert_eq!(state.composer.display_text(), "two");
 }
 
@@ -21,7 +22,7 @@ fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     let effects = hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
-    assert_eq!(effects, [ScreenEffect::Send(Op::Unqueue { id: SubmitId(0) })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Turn(TurnOp::Unqueue { id: SubmitId(0) }))]);
     press(&mut state, "x");
     assert_eq!(state.composer.display_text(), "x");
     assert!(!state.queue.has_selection());
@@ -34,7 +35,7 @@ fn messages_queued_at_exit_are_queued_again_and_reported() {
     let draft =
         avocet_config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
-    assert_eq!(state.requeue_op(), Some(Op::SetQueue { texts: vec!["next".into()] }));
+    assert_eq!(state.requeue_op(), Some(Op::Turn(TurnOp::SetQueue { texts: vec!["next".into()] })));
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
     hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
     assert!(state.draft().is_empty());
@@ -46,7 +47,7 @@ fn enter_in_an_empty_input_sends_restored_messages_only_when_nothing_runs() {
         avocet_config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
     let enter = |state: &mut State| hold(state, KeyCode::Enter, KeyModifiers::NONE);
-    assert_eq!(enter(&mut state), [ScreenEffect::Send(Op::RunQueue)]);
+    assert_eq!(enter(&mut state), [ScreenEffect::Send(Op::Turn(TurnOp::RunQueue))]);
     receive(&mut state, started());
     assert_eq!(enter(&mut state), []);
 }
@@ -78,8 +79,8 @@ fn queued_messages_run_in_the_order_shown() {
     assert!(!sends(&receive(&mut state, ended(1))));
     receive(&mut state, waits(&[]));
     receive(&mut state, started());
-    let mode = |mode| ScreenEffect::Send(Op::SetMode { mode });
-    let text = |text: &str| ScreenEffect::Send(Op::Submit { text: text.into() });
+    let mode = |mode| ScreenEffect::Send(Op::Setting(SettingOp::SetMode { mode }));
+    let text = |text: &str| ScreenEffect::Send(Op::Turn(TurnOp::Submit { text: text.into() }));
     assert_eq!(receive(&mut state, ended(1)), [mode(protocol::Mode::Low), text("two")]);
     receive(&mut state, started());
     assert_eq!(receive(&mut state, ended(1)), [mode(protocol::Mode::High), text("three")]);
@@ -93,8 +94,10 @@ fn escape_stops_and_returns_the_queue_to_the_input() {
     receive(&mut state, waits(&["one", "two"]));
     press(&mut state, "/mode low\n");
     press(&mut state, "a draft");
-    let stop =
-        [ScreenEffect::Send(Op::SetQueue { texts: Vec::new() }), ScreenEffect::Send(Op::Stop)];
+    let stop = [
+        ScreenEffect::Send(Op::Turn(TurnOp::SetQueue { texts: Vec::new() })),
+        ScreenEffect::Send(Op::Turn(TurnOp::Stop)),
+    ];
     assert_eq!(press(&mut state, "\x1b"), stop);
     assert_eq!(state.composer.display_text(), "one\ntwo\n/mode low\na draft");
     assert!(state.queue.is_empty());
@@ -106,8 +109,8 @@ fn escape_stops_and_returns_the_queue_to_the_input() {
 fn enter_steers_a_running_turn_and_tab_queues() {
     let mut state = screen();
     receive(&mut state, started());
-    let steer = |text: &str| ScreenEffect::Send(Op::Steer { text: text.into() });
-    let submit = |text: &str| ScreenEffect::Send(Op::Submit { text: text.into() });
+    let steer = |text: &str| ScreenEffect::Send(Op::Turn(TurnOp::Steer { text: text.into() }));
+    let submit = |text: &str| ScreenEffect::Send(Op::Turn(TurnOp::Submit { text: text.into() }));
     assert_eq!(press(&mut state, "one\n"), [steer("one")]);
     assert_eq!(press(&mut state, "two\t"), [submit("two")]);
     assert_eq!(state.queue.rows(), 1, "the message is shown until the model has read it");
@@ -123,7 +126,10 @@ fn a_message_with_files_is_not_steered_and_says_that_it_waits() {
     let mut state = screen();
     receive(&mut state, started());
     let sent = press(&mut state, "see @src/lib.rs\n");
-    assert!(matches!(sent[..], [ScreenEffect::Send(Op::SubmitPrompt { .. })]), "{sent:?}");
+    assert!(
+        matches!(sent[..], [ScreenEffect::Send(Op::Turn(TurnOp::SubmitPrompt { .. }))]),
+        "{sent:?}"
+    );
     assert!(state.transcript.plain_text().contains("waits for the end of the turn"));
 }
 
@@ -145,9 +151,9 @@ fn the_setting_turns_enter_and_tab_round() {
     };
     let mut state = State::new(ScreenConfig { preferences, ..ScreenConfig::default() });
     receive(&mut state, started());
-    let submit = ScreenEffect::Send(Op::Submit { text: "one".into() });
+    let submit = ScreenEffect::Send(Op::Turn(TurnOp::Submit { text: "one".into() }));
     assert_eq!(press(&mut state, "one\n"), [submit]);
-    let steer = ScreenEffect::Send(Op::Steer { text: "two".into() });
+    let steer = ScreenEffect::Send(Op::Turn(TurnOp::Steer { text: "two".into() }));
     assert_eq!(press(&mut state, "two\t"), [steer]);
 }
 

@@ -7,7 +7,9 @@ use crate::picture::PictureSupport;
 use crate::terminal_caps::TerminalCaps;
 use crate::theme::Depth;
 use avocet_config::{BusyInput, Secret};
-use avocet_core::protocol::{ApprovalMode, PlanItem, SandboxStatus, SessionInfo};
+use avocet_core::protocol::{
+    ApprovalMode, ExtensionOp, ModelOp, PlanItem, SandboxStatus, SavedOp, SessionInfo,
+};
 
 #[test]
 fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise() {
@@ -24,7 +26,7 @@ fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise()
     receive(&mut state, SessionEvent::StepStarted { step, risk: risk(Tier::L1) });
     let effects = hold(&mut state, KeyCode::Char('b'), KeyModifiers::CONTROL);
     let job = avocet_core::protocol::JobRequest::Background;
-    assert_eq!(effects, [ScreenEffect::Send(Op::Job { job })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Session(SessionOp::Job { job }))]);
 }
 
 #[test]
@@ -33,7 +35,8 @@ fn a_line_that_begins_with_a_number_sign_is_noted_where_the_user_chooses() {
     let mut state = screen();
     assert_eq!(press(&mut state, "# use tabs\n"), []);
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
-    let op = Op::AddNote { place: NotePlace::Local, text: "use tabs".into() };
+    let op =
+        Op::Extension(ExtensionOp::AddNote { place: NotePlace::Local, text: "use tabs".into() });
     assert_eq!(press(&mut state, "\n"), [ScreenEffect::Send(op)]);
     assert_eq!(press(&mut state, "#12 is fixed\n"), sends("#12 is fixed"));
 }
@@ -54,7 +57,7 @@ fn shift_tab_goes_through_the_modes() {
         (state.facts.shelter, state.facts.trusted) = (shelter, trusted);
         for mode in modes.iter().copied() {
             let effects = hold(&mut state, KeyCode::BackTab, KeyModifiers::SHIFT);
-            assert_eq!(effects, [ScreenEffect::Send(Op::SetApprovalMode { mode })]);
+            assert_eq!(effects, [ScreenEffect::Send(Op::Rules(RuleOp::SetApprovalMode { mode }))]);
             assert_eq!(state.facts.approval, mode);
         }
     }
@@ -142,12 +145,13 @@ fn a_broken_theme_says_why_and_the_current_one_stays() {
 #[test]
 fn models_are_requested_and_listed_when_they_arrive() {
     let mut state = screen();
-    let asked = ScreenEffect::Send(Op::Report { report: protocol::Report::Models });
+    let asked =
+        ScreenEffect::Send(Op::Session(SessionOp::Report { report: protocol::Report::Models }));
     assert_eq!(press(&mut state, "/model\n"), [asked]);
     let offers = || vec!["large".into(), "small".into()];
     let names = || vec!["large".to_owned(), "small".to_owned()];
     receive(&mut state, protocol::Event::Models { names: names(), offers: offers() });
-    let set = ScreenEffect::Send(Op::SetModel { name: "small".into() });
+    let set = ScreenEffect::Send(Op::Model(ModelOp::SetModel { name: "small".into() }));
     assert_eq!(press(&mut state, "sm\n"), [set]);
     assert!(state.modals.is_empty());
     // The list is asked for again, and what was selected meanwhile stays selected.
@@ -155,7 +159,7 @@ fn models_are_requested_and_listed_when_they_arrive() {
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
     let more = std::iter::once("first".into()).chain(offers()).collect();
     receive(&mut state, protocol::Event::Models { names: names(), offers: more });
-    let set = ScreenEffect::Send(Op::SetModel { name: "small".into() });
+    let set = ScreenEffect::Send(Op::Model(ModelOp::SetModel { name: "small".into() }));
     assert_eq!(press(&mut state, "\n"), [set]);
 }
 
@@ -200,7 +204,7 @@ fn a_provider_is_connected_to_by_its_key_and_one_of_its_models() {
     result(&mut state, ConnectResult::Models(Ok(listed)));
     let save = ConnectRequest::Save { provider: "far".into(), model: "large".into() };
     assert_eq!(press(&mut state, "lar\n"), request(save));
-    let op = Op::New;
+    let op = Op::Saved(SavedOp::New);
     let saved = SavedProvider { said: vec![why.into()], op: op.clone() };
     let sent = result(&mut state, ConnectResult::Saved(Ok(saved)));
     assert_eq!(sent, [ScreenEffect::Send(op)]);

@@ -3,8 +3,8 @@
 use super::*;
 use crate::{TerminalCaps, exit_card};
 use avocet_core::protocol::{
-    Change, ModelOffer, Money, Notice, Observation, Outcome, PlanItem, PlanState, Provider,
-    SessionInfo,
+    Change, ModelOffer, ModelOp, Money, Notice, Observation, Outcome, PlanItem, PlanState,
+    Provider, SessionInfo,
 };
 
 fn facts() -> SessionInfo {
@@ -103,7 +103,7 @@ fn without_a_model_one_that_was_found_is_two_keys_away() {
     assert!(page.contains("/model qwen3:8b") && page.contains("a model of Ollama"), "{page}");
     assert!(!page.contains("tiny") && page.contains("/model groq"), "{page}");
     let effects = press(&mut state, "\t\n");
-    let chosen = Op::SetModel { name: "qwen3:8b".into() };
+    let chosen = Op::Model(ModelOp::SetModel { name: "qwen3:8b".into() });
     assert_eq!(effects, [ScreenEffect::Send(chosen)]);
     receive(&mut state, protocol::Event::Facts(Box::new(facts())));
     assert!(shows(&mut state, SIZE, "Find every TODO"));

@@ -3,6 +3,7 @@
 use super::asking::{row, screen_with, touches, writes};
 use super::question::confined;
 use super::*;
+use avocet_core::protocol::QuestionOp;
 
 /// Types a text with this gap between its keys, with the ticks between them; returns all effects.
 fn types(state: &mut State, text: &str, (from, gap): (Millis, Millis)) -> Vec<ScreenEffect> {
@@ -16,7 +17,9 @@ fn types(state: &mut State, text: &str, (from, gap): (Millis, Millis)) -> Vec<Sc
 }
 
 fn decisions(effects: &[ScreenEffect]) -> usize {
-    let decides = |effect: &&ScreenEffect| matches!(effect, ScreenEffect::Send(Op::Decide { .. }));
+    let decides = |effect: &&ScreenEffect| {
+        matches!(effect, ScreenEffect::Send(Op::Question(QuestionOp::Decide { .. })))
+    };
     effects.iter().filter(decides).count()
 }
 

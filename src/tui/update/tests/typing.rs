@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::guard::QUIET;
-use avocet_core::protocol::{StepQuestion, TemplateCommand, UpcomingStep};
+use avocet_core::protocol::{QuestionOp, StepQuestion, TemplateCommand, UpcomingStep};
 
 /// One event.
 #[derive(Clone, Debug)]
@@ -245,14 +245,20 @@ impl TypingHarness {
         let mut after = self.draft_letters();
         let mut returned = Vec::new();
         for effect in effects {
-            if let ScreenEffect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
+            if let ScreenEffect::Send(Op::Turn(TurnOp::Submit { text } | TurnOp::Steer { text })) =
+                effect
+            {
                 after.extend(letters(text));
                 after.sort_unstable();
                 self.recalled.push(letters(text));
             }
             match effect {
-                ScreenEffect::Send(Op::Steer { text }) => self.steered.extend(letters(text)),
-                ScreenEffect::Send(Op::SetQueue { .. }) => returned.append(&mut self.steered),
+                ScreenEffect::Send(Op::Turn(TurnOp::Steer { text })) => {
+                    self.steered.extend(letters(text))
+                }
+                ScreenEffect::Send(Op::Turn(TurnOp::SetQueue { .. })) => {
+                    returned.append(&mut self.steered)
+                }
                 _ => {}
             }
         }
@@ -417,7 +423,9 @@ impl TypingHarness {
 
 fn find_decision(effects: &[ScreenEffect]) -> Option<(AskId, &Decision)> {
     effects.iter().find_map(|effect| match effect {
-        ScreenEffect::Send(Op::Decide { ask, decision }) => Some((*ask, decision)),
+        ScreenEffect::Send(Op::Question(QuestionOp::Decide { ask, decision })) => {
+            Some((*ask, decision))
+        }
         _ => None,
     })
 }

@@ -4,7 +4,9 @@ use super::*;
 use crate::files::{FileMatch, FileMatches, MatchCoverage};
 use avocet_config::draft::SavedDraft;
 use avocet_core::prompt::input;
-use avocet_core::protocol::{AttachmentSize, Image, PastedImage, Prompt, PromptPart};
+use avocet_core::protocol::{
+    AttachmentSize, ExtensionOp, Image, ModelOp, PastedImage, Prompt, PromptPart,
+};
 use avocet_tools::image::PreparedImage;
 
 fn searched(keys: &str) -> State {
@@ -90,7 +92,7 @@ fn prompt_with_files(shown: &str, files: &[&str]) -> Vec<ScreenEffect> {
     });
     assert!(named.eq(files.iter().copied()), "{parts:?}");
     let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
-    vec![ScreenEffect::Send(Op::SubmitPrompt { prompt: Box::new(prompt) })]
+    vec![ScreenEffect::Send(Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) }))]
 }
 
 #[test]
@@ -110,7 +112,9 @@ fn a_pasted_path_to_an_image_becomes_a_mention_of_it() {
     paste(&mut state, "/tmp/my\\ shot.png");
     press(&mut state, "now");
     assert_eq!(state.composer.display_text(), "see @\"/tmp/my shot.png\" now");
-    let [ScreenEffect::Send(Op::SubmitPrompt { prompt })] = &press(&mut state, "\n")[..] else {
+    let [ScreenEffect::Send(Op::Turn(TurnOp::SubmitPrompt { prompt }))] =
+        &press(&mut state, "\n")[..]
+    else {
         panic!("a prompt")
     };
     let mention = |part: &PromptPart| match part {
@@ -140,7 +144,7 @@ fn an_image_out_of_the_clipboard_goes_with_the_message_that_names_it() {
     let named = PastedImage { name: "[image 1]".into(), size, image };
     let parts = vec![PromptPart::Text(shown.into()), PromptPart::Image(named)];
     let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
-    let sent = ScreenEffect::Send(Op::SubmitPrompt { prompt: Box::new(prompt) });
+    let sent = ScreenEffect::Send(Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) }));
     assert!(press(&mut state, "\n").contains(&sent));
     // It comes back with the line that named it.
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
@@ -155,7 +159,7 @@ fn prompt_with_paste(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
     };
     assert_eq!(parts.len(), 2, "{parts:?}");
     let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
-    vec![ScreenEffect::Send(Op::SubmitPrompt { prompt: Box::new(prompt) })]
+    vec![ScreenEffect::Send(Op::Turn(TurnOp::SubmitPrompt { prompt: Box::new(prompt) }))]
 }
 
 /// Answers like the finder, whatever the query.
@@ -291,7 +295,7 @@ fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
     assert_eq!(press(&mut state, "\x1b"), [], "first out of writing");
     assert_eq!(
         press(&mut state, "\x1b"),
-        [ScreenEffect::Send(Op::Stop)],
+        [ScreenEffect::Send(Op::Turn(TurnOp::Stop))],
         "then what it always does"
     );
     assert_eq!(press(&mut state, "\n"), sends("bye 世界"), "Enter sends in every mode");
@@ -374,9 +378,8 @@ fn extensions_are_read_once_when_the_list_opens() {
     let mut state = screen();
     let mut type_ = |keys: &str| {
         let key = |c: char| update(&mut state, TimedInput::key(1, KeyCode::Char(c)));
-        let looks =
-            keys.chars().flat_map(key).filter(|effect| *effect == ScreenEffect::RefreshExtensions);
-        looks.count()
+        let refresh = ScreenEffect::Send(Op::Extension(ExtensionOp::RefreshExtensions));
+        keys.chars().flat_map(key).filter(|effect| *effect == refresh).count()
     };
     assert_eq!(type_("/sum"), 1);
     assert_eq!(type_("marize"), 0);
@@ -400,7 +403,11 @@ fn a_new_command_joins_the_open_list() {
     let kept = protocol::Extensions { entries: vec![entry], ..protocol::Extensions::default() };
     receive(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     assert!(state.palette.is_open());
-    let invoked = Op::Invoke { name: "summarize".into(), args: String::new(), mentions: vec![] };
+    let invoked = Op::Turn(TurnOp::Invoke {
+        name: "summarize".into(),
+        args: String::new(),
+        mentions: vec![],
+    });
     assert_eq!(press(&mut state, "\n"), [ScreenEffect::Send(invoked)]);
 }
 
@@ -422,7 +429,7 @@ fn files_named_after_a_command_go_with_it() {
     };
     receive(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");
-    let [ScreenEffect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else {
+    let [ScreenEffect::Send(Op::Turn(TurnOp::Invoke { name, args, mentions }))] = &sent[..] else {
         panic!("{sent:?}")
     };
     assert_eq!((name.as_str(), args.as_str()), ("explain", "@src/router.ts"));
@@ -455,7 +462,10 @@ fn a_click_on_a_row_of_the_palette_runs_it() {
     let mut state = screen();
     press(&mut state, "/");
     let row = row_with(&mut state, "/undo");
-    assert_eq!(click(&mut state, 5, row), [ScreenEffect::Send(Op::Undo { turns: 1 })]);
+    assert_eq!(
+        click(&mut state, 5, row),
+        [ScreenEffect::Send(Op::Turn(TurnOp::Undo { turns: 1 }))]
+    );
     press(&mut state, "/");
     let head = row_with(&mut state, "commands");
     assert_eq!(click(&mut state, 5, head), []);
@@ -529,7 +539,7 @@ fn enter_runs_the_marked_value_of_a_closed_list() {
     press(&mut state, "/theme hi\n");
     assert_eq!(state.appearance.theme_name, "high-contrast");
     let effects = press(&mut state, "/model so\n");
-    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "so".into() })]);
+    assert_eq!(effects, [ScreenEffect::Send(Op::Model(ModelOp::SetModel { name: "so".into() }))]);
 }
 
 #[test]
@@ -558,7 +568,7 @@ fn a_key_of_the_user_works_and_is_shown_with_the_keys() {
     assert!(state.transcript.plain_text().contains("nonsense"));
     press(&mut state, "hello");
     let sent = hold(&mut state, KeyCode::Char('s'), KeyModifiers::CONTROL);
-    assert_eq!(sent, [ScreenEffect::Send(Op::Submit { text: "hello".into() })]);
+    assert_eq!(sent, [ScreenEffect::Send(Op::Turn(TurnOp::Submit { text: "hello".into() }))]);
     press(&mut state, "/keys\n");
     press(&mut state, "send");
     assert!(rows_of(&mut state).iter().any(|row| row.contains("Ctrl-S, Enter")));
