@@ -113,7 +113,8 @@ fn write_hooks(folder: &Path, hooks: &[(&str, &str)]) {
 }
 
 fn parts(folder: &Path, replies: &[&str], hooks: &Played) -> SessionConfig {
-    let model: Arc<dyn Model> = Arc::new(Scripted::new(replies.iter().copied()));
+    let model: Arc<dyn Model> =
+        Arc::new(Scripted::parse("test", &replies.join("\n---\n")).unwrap());
     let mut parts = talk::parts(folder, model);
     parts.hooks = Some(Box::new(hooks.clone()));
     parts
