@@ -227,16 +227,11 @@ fn the_start_and_the_end_of_a_session_run_hooks() {
 }
 
 #[test]
-fn a_question_asks_hooks_and_tells_them() {
+fn a_question_asks_hooks_first() {
     let allow = json!({ "hookSpecificOutput": { "decision": { "behavior": "allow" } } });
     let bench = with_hooks(&[("PermissionRequest", "Bash", &format!("echo '{allow}'"))]);
     let (result, _) = result(&bench, exec("touch", &["made"]), &[]);
     assert!(bench.work().join("made").exists(), "{result}");
-
-    let bench = with_hooks(&[("Notification", "permission_prompt", "cat > seen.json")]);
-    let (_, seen) = self::result(&bench, exec("touch", &["made"]), &[]);
-    let told = read_json(&bench, "seen.json");
-    assert_eq!(told["notification_type"], "permission_prompt", "{seen}");
 }
 
 #[test]

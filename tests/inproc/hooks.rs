@@ -217,3 +217,19 @@ async fn no_hook_runs_in_a_folder_that_is_not_trusted() {
     client.close().await;
     assert!(ran(&hooks).is_empty());
 }
+
+#[tokio::test]
+async fn hooks_are_told_of_a_question_that_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let hooks = played(folder.path());
+    write_hooks(&hooks.folders.home, &[("Notification", "./ring.sh")]);
+    let step = talk::cmd("touch", &["x"]);
+    let mut client = SessionClient::start(parts(folder.path(), &[&step, DONE], &hooks));
+    client.submit("go").await;
+    let (ask, _) = client.next_question().await;
+    let decision = Decision::Reject { word: None };
+    client.send(Op::Question(QuestionOp::Decide { ask, decision })).await;
+    client.ending().await;
+    client.close().await;
+    assert_eq!(ran(&hooks), ["./ring.sh"]);
+}
