@@ -1,4 +1,4 @@
-//! What a hook is told: an event with its data, in the names of the program that defines the hook.
+//! The input of a hook: an event with its data, in the names of the program that defines the hook.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -135,7 +135,7 @@ impl HookCall {
             opaque: None,
         };
         let read = read_call(&call)?;
-        // What the model said that the step needs stays.
+        // What the step needs stays as the model named it.
         Ok(Step { work: read.work, cwd: read.cwd.or_else(|| step.cwd.clone()), ..step.clone() })
     }
 }

@@ -1,7 +1,7 @@
 //! Hooks: programs of the user that events of a session start, as Claude Code, codex and crush
 //! define them in their files.
 //!
-//! `files` reads them in place, `call` says what a hook is told on its standard input, and `reply`
+//! `files` reads them in place, `call` makes what a hook reads on its standard input, and `reply`
 //! what its exit code and its output mean. Names of tools and their inputs are those of the program
 //! whose file defines a hook, in both directions. Not here: processes, which the session starts
 //! through `tools`, and whether a step may run, which only `safety` says.

@@ -27,19 +27,19 @@ pub struct HookRunner {
     /// Runs programs; `None`: there are no hooks.
     pub exec: Option<Arc<dyn Tool>>,
     pub session: String,
-    /// Told of each that ended.
+    /// Gets each that ended.
     pub report: Arc<dyn Fn(HookNews) + Send + Sync>,
-    /// What the start of the session says, until a turn has told the model.
+    /// What the start of the session says, until a turn sends it to the model.
     pub start: Option<StartReply>,
     /// How often the end of this turn was put off.
     pub put_off: usize,
 }
 
-/// What a session is told of its hooks.
+/// A message to the session about its hooks.
 #[derive(Debug)]
 pub enum HookNews {
     Ran(Box<HookReport>),
-    /// The model was told what the hooks of the session's start said.
+    /// A turn sends what the hooks of the session's start say.
     StartHeard,
 }
 

@@ -36,6 +36,7 @@ mod export_html;
 mod extension_ops;
 pub mod extensions;
 pub mod folders;
+mod hook_ops;
 mod hook_runner;
 mod job;
 mod job_place;

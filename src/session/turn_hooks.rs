@@ -62,7 +62,7 @@ impl TurnScope {
         }
     }
 
-    /// Hooks see the result of a step that ran, and may tell the model something about it.
+    /// Hooks see the result of a step that ran, and may add something for the model.
     pub(super) async fn run_hooks_after(&mut self, seen: &mut Observation) {
         if seen.exit_code.is_none() {
             return;

@@ -35,7 +35,7 @@ words! { "hooks":
     ASK_NO: "Don't run them", "不运行";
     NOT_ASKED: "The hooks of this project do not run: {files}.", "未运行该项目的钩子：{files}。";
     USED: "hooks: {count} ({events})", "{count} 个钩子（{events}）";
-    STATE_ON: "runs", "会运行";
+    STATE_ON: "runs at this event", "在该事件时运行";
     STATE_UNTRUSTED: "does not run: this folder is not trusted", "不运行：此目录不受信任";
     STATE_WAITS: "does not run: this project's file waits for your approval", "不运行：该项目的文件等待你的批准";
     STATE_DECLINED: "does not run: you declined it", "不运行：你已拒绝";

@@ -27,6 +27,7 @@ use avocet_safety::{
 
 mod advice;
 mod decision;
+mod hook_answers;
 mod interaction;
 mod limits;
 mod offered_rules;
@@ -40,8 +41,8 @@ mod transcript;
 pub mod trust;
 mod wall;
 
-use advice::BatchAdvice;
-pub use advice::add_note;
+use hook_answers::BatchAdvice;
+pub use hook_answers::add_note;
 use limits::TurnLimits;
 use offered_rules::{joined_coverage, joined_rules};
 use preapproval::{Preapproved, RemainingSteps};

@@ -3,49 +3,10 @@
 
 use super::{Turn, TurnAction, Waiting};
 use crate::agent::StepAdvice;
-use avocet_core::i18n::{LocalizedText, agent as words, hooks as phrases};
-use avocet_core::protocol::{Observation, Outcome, Step};
+use avocet_core::i18n::{agent as words, hooks as phrases};
+use avocet_core::protocol::{Outcome, Step};
 use avocet_hooks::{HookDecision, HookEvent};
-use avocet_safety::{self as safety, Assessment, NeedsApproval, PolicyContext};
-
-/// What was said of the steps of a list.
-#[derive(Debug, Default)]
-pub(super) struct BatchAdvice {
-    consulted: Vec<(String, HookEvent)>,
-    given: Vec<(String, StepAdvice)>,
-}
-
-impl BatchAdvice {
-    fn of(&self, step: &str) -> impl Iterator<Item = &StepAdvice> {
-        self.given.iter().filter(move |(id, _)| id == step).map(|(_, advice)| advice)
-    }
-
-    /// The strictest of what was said.
-    fn decision(&self, judged: &Assessment) -> Option<HookDecision> {
-        self.of(&judged.step.id).filter_map(|advice| advice.decision).max()
-    }
-
-    /// Whether the user is to decide about a step.
-    pub(super) fn asks(&self, judged: &Assessment) -> bool {
-        self.decision(judged) == Some(HookDecision::Ask)
-    }
-
-    /// Adds to a result what the model is told of it.
-    pub(super) fn add_context(&self, seen: &mut Observation) {
-        let id = seen.step.id.clone();
-        for advice in self.of(&id).filter(|advice| !advice.context.is_empty()) {
-            add_note(seen, phrases::TELLS_MODEL.with("text", advice.context.as_str()));
-        }
-    }
-}
-
-/// Adds a sentence to the note of a result.
-pub fn add_note(seen: &mut Observation, note: LocalizedText) {
-    seen.note = Some(match seen.note.take() {
-        Some(before) => words::EDITED_AND.with("edited", before).with("note", note),
-        None => note,
-    });
-}
+use avocet_safety::{self as safety, NeedsApproval, PolicyContext};
 
 impl Turn {
     /// Asks the hooks of an event about a step, once. The step stays the next one.
