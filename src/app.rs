@@ -12,6 +12,7 @@
 //! | `login` | saved keys: login and logout |
 //! | `key_source` | where the key for a server comes from |
 //! | `model_test` | describes and tries one model |
+//! | `hooks` | what a session needs for hooks |
 //! | `mcp` | what a session needs for MCP servers |
 //! | `mcp_command` | those servers from the command line |
 //! | `plugins` | the plugins of slothtool, listed and run |
@@ -59,6 +60,7 @@ mod folder_trust;
 mod gateway;
 mod gateway_service;
 mod headless;
+mod hooks;
 mod key_source;
 mod live_settings;
 mod login;

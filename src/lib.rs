@@ -29,6 +29,7 @@ pub use avocet_core::{
     deadline, i18n, private_dir, prompt, protocol, signals, terminal_modes, text,
 };
 pub use avocet_gateway as gateway;
+pub use avocet_hooks as hooks;
 pub use avocet_mcp as mcp;
 pub use avocet_model as model;
 pub use avocet_model::net;

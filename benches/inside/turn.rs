@@ -44,6 +44,7 @@ fn run(replies: &[String]) -> usize {
         next_step: 1,
         is_small_model: false,
         dialect,
+        hooks: std::sync::Arc::default(),
     };
     let mut turn = Turn::new(start);
     let mut replies = replies.iter();
@@ -61,7 +62,7 @@ fn run(replies: &[String]) -> usize {
                 TurnInput::Observed(seen)
             }
             TurnAction::End(ending) => return usize::from(turn.result(ending).record.is_empty()),
-            TurnAction::Ask(_) => panic!("nothing here asks"),
+            TurnAction::Ask(_) | TurnAction::Consult(..) => panic!("nothing here asks"),
         };
         action = turn.next(input, scene());
         turn.take_side_effects();

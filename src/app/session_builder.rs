@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::first_time::{check_offer, report_missing_sandbox_once};
+use super::hooks::FolderHooks;
 use super::live_settings::{SettingsFiles, screen_settings};
 use super::mcp::{FolderServers, SandboxedStarter};
 use super::models::{self, ModelConnector};
@@ -29,6 +30,7 @@ use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
 use avocet_session::mcp_servers::McpAccess;
 use avocet_session::persistence::{Persistence, Replay};
+use avocet_session::session_hooks::HookAccess;
 use avocet_session::trust::TrustPrompt;
 use avocet_session::{
     Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig,
@@ -136,6 +138,7 @@ pub fn build_with(
         info,
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
         servers: servers(startup, purpose, (&runner.exec, &security), offers.servers),
+        hooks: hooks(startup, purpose, &runner.exec),
         security,
         tools,
         surroundings: surroundings(startup),
@@ -184,6 +187,12 @@ fn servers(
         world: Arc::clone(&security.world),
     };
     Some(Box::new(FolderServers::new(startup, starter, first, has_user)))
+}
+
+fn hooks(startup: &Startup, purpose: SessionPurpose, exec: &Exec) -> Option<Box<dyn HookAccess>> {
+    let has_turns = !matches!(purpose, SessionPurpose::Render | SessionPurpose::Script);
+    let has_user = purpose == SessionPurpose::Screen;
+    has_turns.then(|| Box::new(FolderHooks::new(startup, exec, has_user)) as Box<dyn HookAccess>)
 }
 
 /// Nothing in an untrusted folder is read.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::hooks::hook_folders;
 use super::key_source::{KeyFinder, key_place};
 use super::mcp::ServerFiles;
 use super::models::{describe_at, endpoint};
@@ -26,6 +27,7 @@ use avocet_core::i18n::{Localize, LocalizedText, cli as words, common};
 use avocet_core::protocol::{
     ApprovalMode, InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction,
 };
+use avocet_hooks::read_hooks;
 use avocet_present::commands;
 use avocet_safety::{Policy, PolicyContext, PolicyRule};
 use avocet_session::{Doctor, permissions};
@@ -253,6 +255,7 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
         temp: &startup.shared.temp,
         library: &ExtensionSet::load(&startup.search_path()),
         servers: &ServerFiles::new(startup).rows(startup.trusted),
+        hooks: &read_hooks(&hook_folders(startup), startup.trusted),
     };
     let said = print_rows(startup, &doctor::rows(&found), json);
     if said == Exit::Done { doctor::exit(&found) } else { said }
@@ -267,12 +270,14 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
     let (setting, places) = (startup.loaded.settings.sandbox, startup.search_path_finder());
     let (temp, held) = (Arc::clone(&startup.shared.temp), startup.sandbox_paths(&world));
     let servers = ServerFiles::new(startup);
+    let hooks = hook_folders(startup);
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());
         let (keys, place) = (keys.clone(), place.clone());
         let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         let servers = servers.clone();
+        let hooks = hooks.clone();
         async move {
             let offer = fetch_models(loaded.settings.connection.clone(), keys).await;
             let sandbox = Sandbox::new(setting, held).with_run_folder(Arc::clone(&temp));
@@ -294,6 +299,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
                 temp: &temp,
                 library: &library.unwrap_or_default(),
                 servers: &servers.unwrap_or_default(),
+                hooks: &read_hooks(&hooks, trusted),
             });
             Page { title: avocet_core::i18n::session::DOCTOR.into(), rows }
         }

@@ -8,8 +8,11 @@ use super::extensions;
 use super::model::ModelListing;
 use avocet_config::extensions::ExtensionSet;
 use avocet_config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
-use avocet_core::i18n::{Localize, LocalizedText, PhraseValue, cli as w, common, session, temp};
+use avocet_core::i18n::{
+    Localize, LocalizedText, PhraseValue, cli as w, common, hooks as phrases, session, temp,
+};
 use avocet_core::protocol::{InstructionFile, Notice, SandboxMode};
+use avocet_hooks::HookFiles;
 use avocet_present::commands::PageRow;
 use avocet_tools::temp::RunFolder;
 
@@ -40,6 +43,8 @@ pub struct DoctorFindings<'a> {
     pub library: &'a ExtensionSet,
     /// What of each file that defines MCP servers is used.
     pub servers: &'a [PageRow],
+    /// The files with hooks, and what of them is not used.
+    pub hooks: &'a HookFiles,
 }
 
 /// The properties of the terminal.
@@ -74,6 +79,7 @@ pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
     rows.push(PageRow::heading(w::DOCTOR_KEPT));
     rows.extend(extensions::doctor_rows(found.library));
     rows.extend(found.servers.iter().cloned());
+    rows.extend(hooks(found.hooks));
     rows.extend(terminal(found.terminal));
     rows.extend(found.sandbox.iter().cloned());
     rows.push(PageRow::heading(w::DOCTOR_PROGRAMS));
@@ -104,6 +110,22 @@ pub fn notices(rows: &[PageRow]) -> Vec<Notice> {
         Notice::info(say)
     };
     rows.iter().map(notice).collect()
+}
+
+/// What is used of the files with hooks, and what is not.
+fn hooks(read: &HookFiles) -> Vec<PageRow> {
+    let mut rows = vec![PageRow::heading(phrases::TITLE)];
+    for file in &read.files {
+        let mut events: Vec<&str> = file.hooks.iter().map(|hook| hook.event.name()).collect();
+        events.dedup();
+        let used = phrases::USED.with("count", file.hooks.len()).with("events", events.join(", "));
+        rows.push(PageRow::pair(file.origin.file.display().to_string(), used));
+    }
+    rows.extend(read.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
+    if rows.len() == 1 {
+        rows.push(PageRow::line(phrases::NONE));
+    }
+    rows
 }
 
 fn files(paths: &Paths) -> Vec<PageRow> {
@@ -262,6 +284,7 @@ mod tests {
             temp: &RunFolder::default(),
             library: &ExtensionSet::default(),
             servers: &[],
+            hooks: &HookFiles::default(),
         };
         let mut out = Vec::new();
         let rows = rows(&found);

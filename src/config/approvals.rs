@@ -40,7 +40,8 @@ struct ApprovalsFile {
     folder: String,
     allowed: Vec<ApprovalRow>,
     denied: Vec<String>,
-    /// The MCP servers of the project by the hash of their definition, and whether they may start.
+    /// The MCP servers of the project, and its files with hooks, by the hash of what they define, and
+    /// whether they may start.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     servers: BTreeMap<String, bool>,
 }

@@ -11,6 +11,7 @@ pub mod draft;
 pub mod edit;
 pub mod environment;
 pub mod extensions;
+pub mod foreign_file;
 pub mod gateway;
 pub mod history;
 pub mod key_store;

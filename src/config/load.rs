@@ -157,9 +157,9 @@ fn read(file: &Path, keys: &[SettingKey]) -> TomlReport {
         Ok(None) => TomlReport::default(),
         Ok(Some(text)) => {
             let mut report = toml_schema::read(file, &text, keys);
-            // The servers of the Model Context Protocol are read where they are started.
-            let is_server = |key: &str| key == "mcp" || key.starts_with("mcp.");
-            report.problems.retain(|problem| !problem.key.as_deref().is_some_and(is_server));
+            // Servers and hooks are read where they are started.
+            let is_read_later = |key: &str| matches!(key.split('.').next(), Some("mcp" | "hooks"));
+            report.problems.retain(|problem| !problem.key.as_deref().is_some_and(is_read_later));
             report
         }
         Err(fault) => {

@@ -2,15 +2,13 @@
 //! programs. Nothing fails as a whole: what cannot be used is named with its file and its reason.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use avocet_config::diagnostic::io_reason;
+use avocet_config::foreign_file::{read_text, without_comments};
 use avocet_config::paths::project_roots;
-use avocet_core::i18n::{Localize, LocalizedText, config, mcp as phrases};
+use avocet_core::i18n::{Localize, LocalizedText, mcp as phrases};
 
 use super::definition::DefinitionProgram::{
     Avocet, Claude, Codex, Crush, Editor, Gemini, OpenCode,
@@ -146,7 +144,7 @@ fn read_file(
     folders: &DefinitionFolders,
     found: &mut ServerDefinitions,
 ) -> Result<(), LocalizedText> {
-    let Some(text) = read_text(&origin.file)? else { return Ok(()) };
+    let Some(text) = read_text(&origin.file, MAX_FILE_BYTES)? else { return Ok(()) };
     let is_toml = origin.file.extension().is_some_and(|extension| extension == "toml");
     let document: Value = if is_toml {
         // The loader of the settings names the fault of our own file.
@@ -226,63 +224,4 @@ fn check_name(name: &str) -> Result<(), LocalizedText> {
 
 fn syntax(why: &str) -> LocalizedText {
     phrases::BAD_SYNTAX.with("why", avocet_core::text::one_line(why))
-}
-
-/// The text of a regular file; `None` if there is none.
-fn read_text(file: &Path) -> Result<Option<String>, LocalizedText> {
-    let meta = match std::fs::metadata(file) {
-        // A folder above it may be a file.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(io_reason(&error)),
-        Ok(meta) => meta,
-    };
-    if !meta.is_file() {
-        return Err(config::IO_NOT_A_FILE.into());
-    }
-    if meta.len() > MAX_FILE_BYTES {
-        return Err(phrases::TOO_LARGE.with("limit", avocet_core::text::size(MAX_FILE_BYTES)));
-    }
-    let mut bytes = Vec::new();
-    File::open(file)
-        .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes))
-        .map_err(|error| io_reason(&error))?;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// JSON without the comments and the commas at the end of a list that some programs allow.
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let (token, tail) = match c {
-            '"' => rest.split_at(string_length(rest)),
-            '/' if rest.starts_with("//") => {
-                ("", rest.split_at(rest.find('\n').unwrap_or(rest.len())).1)
-            }
-            '/' if rest.starts_with("/*") => {
-                ("", rest.split_once("*/").map_or("", |(_, tail)| tail))
-            }
-            _ => rest.split_at(c.len_utf8()),
-        };
-        if matches!(token, "]" | "}") {
-            let end = out.trim_end().strip_suffix(',').map_or(out.len(), str::len);
-            out.truncate(end);
-        }
-        out.push_str(token);
-        rest = tail;
-    }
-    out
-}
-
-/// The length of the quoted string that a text begins with.
-fn string_length(text: &str) -> usize {
-    let mut escaped = false;
-    let end = text.char_indices().skip(1).find(|(_, c)| {
-        let ends = *c == '"' && !escaped;
-        escaped = *c == '\\' && !escaped;
-        ends
-    });
-    end.map_or(text.len(), |(at, _)| at + 1)
 }

@@ -78,7 +78,7 @@ pub use policy::{
     Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
     ToolRestriction, Unknown, is_firm,
 };
-pub use prompt_parts::{assess_mention, assess_server, assess_template_command};
+pub use prompt_parts::{assess_hook, assess_mention, assess_server, assess_template_command};
 pub use repository::HOOKS;
 pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use sensitive::{

@@ -84,6 +84,33 @@ pub fn assess_server(program: &str, args: &[String], scene: PolicyContext<'_>) -
     if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }
 
+/// Judges the command of a hook, which the user's own settings name, or which they were asked about
+/// in full. It asks whatever its tier: the caller knows the answer. `reads`: files that it names,
+/// which are open to it.
+pub fn assess_hook(
+    line: &str,
+    reads: &[PathBuf],
+    timeout_s: u32,
+    scene: PolicyContext<'_>,
+) -> Verdict {
+    let policy = Policy {
+        unknown_program: Unknown::Confirm,
+        lift: OF_ANY_FOLDER.map(str::to_owned).to_vec(),
+        narrowed: None,
+        offered: None,
+        approval: ApprovalMode::Ask,
+        ..scene.policy.clone()
+    };
+    let scene = PolicyContext { policy: &policy, ..scene };
+    let network = policy.network == Limit::Ask;
+    let timeout_s = Some(timeout_s);
+    let requires = Requires { confirm: true, network, timeout_s, ..Requires::default() };
+    let work = StepAction::Shell { line: line.to_owned() };
+    let (mut judged, _) = step::judge(Step { id: String::new(), work, requires, cwd: None }, scene);
+    judged.launch.reads.extend(reads.iter().map(|path| scene.world.resolve(path)));
+    if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
+}
+
 /// What the files of a program are found by.
 const PACKAGE_FILES: [&str; 3] = ["node_modules", "package.json", "pyproject.toml"];
 /// The most folders above a file that are looked at for them.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Launch, LaunchRequest, Program, Seal, SeenPrograms, ToolTask};
 use avocet_core::protocol::{
-    Change, Risk, SandboxDenial, Step, StepAction, StepQuestion, SubCommand,
+    Change, Reason, Risk, SandboxDenial, Step, StepAction, StepQuestion, SubCommand,
 };
 
 /// The judgement, and with it the next possible action.
@@ -73,6 +73,9 @@ pub struct NeedsApproval {
     seal: Seal,
 }
 
+/// Reasons that say what the sandbox of any approved step is.
+const OF_EVERY_SANDBOX: [&str; 2] = ["sandbox.work", "sandbox.network"];
+
 /// A step that does not run, with the reasons.
 #[derive(Debug)]
 pub struct DeniedStep(Assessment);
@@ -136,6 +139,24 @@ impl NeedsApproval {
     /// This was approved: by an option, with others, or with a rule.
     pub fn approve(self) -> Cleared {
         Cleared { judged: self.judged, seal: self.seal, granted: None }
+    }
+
+    /// A hook of the user's allowed this: it answers an ordinary question, and no graver one.
+    ///
+    /// # Errors
+    /// The user is asked all the same.
+    pub fn approve_by_hook(self) -> Result<Cleared, Box<NeedsApproval>> {
+        let risk = &self.judged.risk;
+        let is_for_user = |reason: &Reason| {
+            let rule = reason.rule.as_str();
+            matches!(rule, "requires.confirm" | "folder.untrusted")
+                || rule.starts_with("sandbox.") && !OF_EVERY_SANDBOX.contains(&rule)
+        };
+        let is_grave = !risk.can_batch_approve() || !risk.can_preapprove();
+        if is_grave || risk.reasons.iter().any(is_for_user) {
+            return Err(Box::new(self));
+        }
+        Ok(self.approve())
     }
 
     /// The user answered the question about exactly this, and so about the places it names.

@@ -130,7 +130,11 @@ impl TurnScope {
         let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
         if let (Some(plan), Some(model)) = (plan, self.context.summarizer.model()) {
             asks = true;
-            match self.summarize(&mut history, plan, None, model).await {
+            let summed = match self.run_hooks_before_compaction("auto", "").await {
+                Ok(()) => self.summarize(&mut history, plan, None, model).await,
+                Err(why) => Err(why),
+            };
+            match summed {
                 Ok(summed) => {
                     receipt = Compaction { before, shortened: receipt.shortened, ..summed }
                 }
@@ -234,10 +238,14 @@ impl TurnScope {
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
         self.begin(format!("/compress{words}"), TurnOrigin::Typed);
         let cancel = self.context.cancel.clone();
-        let ending = tokio::select! {
-            biased;
-            () = cancel.cancelled() => TurnOutcome::Cancelled,
-            ending = self.compress_now(plan, focus) => ending,
+        let asked = focus.clone().unwrap_or_default();
+        let ending = match self.run_hooks_before_compaction("manual", &asked).await {
+            Err(why) => TurnOutcome::Failed { why },
+            Ok(()) => tokio::select! {
+                biased;
+                () = cancel.cancelled() => TurnOutcome::Cancelled,
+                ending = self.compress_now(plan, focus) => ending,
+            },
         };
         let usage = self.extra_usage;
         self.end(ending, TurnRecord::default(), usage).await

@@ -15,7 +15,7 @@ use avocet_safety::redact::Redactor;
 use avocet_safety::tools::describe_change;
 use avocet_safety::{self as safety, Cleared, PolicyContext, Verdict, is_credential_path};
 use avocet_tools::file::Backups;
-use avocet_tools::{PipedOutput, RunControl, Tool};
+use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool};
 
 /// Files that are shown of each kind, and bytes of one that are compared.
 const FILES: usize = 1_000;
@@ -84,7 +84,7 @@ async fn output(call: Option<(Arc<dyn Tool>, Cleared)>) -> Option<String> {
     let (to, _) = mpsc::unbounded_channel();
     let control = RunControl::new(CancellationToken::new(), to);
     let PipedOutput { observation, output } =
-        tool.run_piped(cleared, Arc::from(&b""[..]), control).await;
+        tool.run_piped(cleared, ShellInput::default(), control).await;
     output.filter(|_| observation.exit_code == Some(0))
 }
 

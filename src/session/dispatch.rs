@@ -6,8 +6,8 @@ use super::state::Session;
 use super::trust::AfterTrust;
 use super::user_input::UserInput;
 use avocet_core::protocol::{
-    Event, ExtensionOp, ModelOp, Op, QuestionOp, RuleOp, SavedOp, SessionOp, SettingOp, Submission,
-    TurnOp,
+    Event, ExtensionOp, ModelOp, Op, QuestionOp, Report, RuleOp, SavedOp, SessionOp, SettingOp,
+    Submission, TurnOp,
 };
 
 impl Session {
@@ -37,6 +37,9 @@ impl Session {
             Op::Saved(op) => self.handle_saved_op(op).await,
             Op::Setting(op) => self.handle_setting_op(op).await,
             Op::Extension(op) => self.handle_extension_op(op).await,
+            Op::Session(SessionOp::Report { report: Report::Hooks }) => {
+                self.send_hooks_page().await
+            }
             Op::Session(SessionOp::Report { report }) => self.send_report(report),
             Op::Session(SessionOp::Job { job }) => self.handle_job(job).await,
             // The loop has ended before.

@@ -36,6 +36,8 @@ mod export_html;
 mod extension_ops;
 pub mod extensions;
 pub mod folders;
+mod hook_ops;
+mod hook_runner;
 mod job;
 mod job_place;
 mod job_tool;
@@ -71,6 +73,7 @@ pub mod script_host;
 pub mod script_places;
 mod script_tool;
 pub mod script_turn;
+pub mod session_hooks;
 pub mod settings;
 mod settings_takeover;
 mod shell_turn;
@@ -82,6 +85,7 @@ pub mod trust;
 mod trust_question;
 mod turn_clock;
 mod turn_context;
+mod turn_hooks;
 mod turn_host;
 mod turn_messages;
 mod turn_room;
@@ -132,6 +136,8 @@ pub struct SessionConfig {
     pub kept_jobs: Option<KeptJobs>,
     /// What MCP servers need; `None`: there are none.
     pub servers: Option<Box<dyn mcp_servers::McpAccess>>,
+    /// What hooks need; `None`: there are none.
+    pub hooks: Option<Box<dyn session_hooks::HookAccess>>,
     /// The settings in their files; `None`: they stay as they are.
     pub settings: Option<Box<dyn settings::SettingsAccess>>,
     /// Files with the user's own instructions.

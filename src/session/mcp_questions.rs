@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use super::mcp_servers::{McpServerState, McpServers, ServerQuestion};
 use super::state::Session;
-use avocet_core::i18n::{Lang, Phrase, mcp_pages as phrases};
+use avocet_core::i18n::{Lang, Phrase, hooks as hook_phrases, mcp_pages as phrases};
 use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question};
+use avocet_hooks::HookFile;
 use avocet_mcp::{McpQuestion, McpRequest, ServerDefinition, ServerTransport};
 
 /// The place of the yes among the choices.
@@ -15,15 +16,24 @@ const YES: usize = 0;
 impl Session {
     /// Asks about the next server of the project, while nothing else is asked.
     pub(super) async fn ask_about_server(&mut self) {
-        if !self.servers.has_user() || !self.is_idle() || self.open_question().is_some() {
+        if !self.has_user_to_ask() || !self.is_idle() || self.open_question().is_some() {
             return;
         }
         let mut waits = self.servers.servers.iter();
         let waits = waits.find(|server| matches!(server.state, McpServerState::Unanswered));
-        let Some(server) = waits else { return };
-        let question = ServerQuestion::Start(server.definition.name.clone());
+        let question = match waits {
+            Some(server) => ServerQuestion::Start(server.definition.name.clone()),
+            None => match self.hooks.unanswered(self.security.place.trusted) {
+                Some(file) => ServerQuestion::Hooks(file.hash.clone()),
+                None => return,
+            },
+        };
         self.servers.waiting.push_back(question);
         self.ask_for_server().await;
+    }
+
+    fn has_user_to_ask(&self) -> bool {
+        self.servers.has_user() || self.hooks.has_user()
     }
 
     /// Asks what waits next, while nothing else is asked.
@@ -39,6 +49,9 @@ impl Session {
                     server.map(|server| start_question(&server.definition, lang))
                 }
                 ServerQuestion::Asked(name, question) => Some(asked_question(name, question, lang)),
+                ServerQuestion::Hooks(hash) => {
+                    self.hooks.file(hash).map(|file| hooks_question(file, lang))
+                }
             };
             // A server may be gone.
             let Some(question) = question else { continue };
@@ -65,6 +78,9 @@ impl Session {
         match question {
             ServerQuestion::Start(name) => self.start_as_decided(&name, decision).await,
             ServerQuestion::Asked(name, question) => self.answer_server(&name, question, decision),
+            ServerQuestion::Hooks(hash) => {
+                self.decide_about_hooks(hash, yes_or_no(decision)).await;
+            }
         }
         self.ask_for_server().await;
         self.ask_about_server().await;
@@ -72,11 +88,7 @@ impl Session {
     }
 
     async fn start_as_decided(&mut self, name: &str, decision: &Decision) {
-        let is_allowed = match decision {
-            Decision::Choose { index } => Some(*index == YES),
-            Decision::Approve => Some(true),
-            _ => None,
-        };
+        let is_allowed = yes_or_no(decision);
         let McpServers { servers, access, .. } = &mut self.servers;
         let at = servers.iter().position(|server| server.definition.name == name);
         let (Some(at), Some(access)) = (at, access) else { return };
@@ -107,6 +119,26 @@ impl Session {
             let _ = running.send(answer);
         }
     }
+}
+
+/// `None`: it is put off.
+fn yes_or_no(decision: &Decision) -> Option<bool> {
+    match decision {
+        Decision::Choose { index } => Some(*index == YES),
+        Decision::Approve => Some(true),
+        _ => None,
+    }
+}
+
+fn hooks_question(file: &HookFile, lang: Lang) -> Question {
+    let commands = file.hooks.iter().map(|hook| {
+        let command = avocet_core::text::visible(&hook.command);
+        format!("{}: `{command}`", hook.event.name())
+    });
+    let commands: Vec<String> = commands.collect();
+    let name = file.origin.file.display().to_string();
+    let text = hook_phrases::ASK.with("file", name).with("commands", commands.join("; "));
+    choice(text.text(lang), [hook_phrases::ASK_YES, hook_phrases::ASK_NO], lang)
 }
 
 /// What a server asks itself: values, or only a yes.

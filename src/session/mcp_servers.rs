@@ -110,6 +110,8 @@ pub(super) enum ServerQuestion {
     Start(String),
     /// A server asks something itself.
     Asked(String, McpQuestion),
+    /// May the hooks of a file of the project run? By its hash.
+    Hooks(String),
 }
 
 /// Where the answer to a call goes.

@@ -51,7 +51,7 @@ pub async fn run(
             if let Some(source) = source {
                 apply_source(&mut scope, source, &text);
             }
-            return scope.drive(start.with_message(text, images)).await;
+            return scope.drive(start, text, images).await;
         }
         (Ok((text, images)), AfterExpansion::Render) => {
             scope.emit(Event::Rendered { text, images }).await;
@@ -251,7 +251,7 @@ impl TurnScope {
     }
 
     async fn pipe(&mut self, piece: Cleared, input: &ShellInput) -> PipedOutput {
-        let piped = self.pipe_step(piece, Arc::clone(input)).await;
+        let piped = self.pipe_step(piece, input.clone()).await;
         self.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
     }

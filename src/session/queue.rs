@@ -176,6 +176,8 @@ impl Session {
         self.reload_settings().await;
         self.refresh_and_wait().await;
         self.wait_for_servers(&words).await;
+        self.load_hooks().await;
+        self.run_start_hooks(false);
         self.start(words, origin, notes);
     }
 
@@ -195,7 +197,7 @@ impl Session {
         self.start_turn(|mut scope| async move {
             scope.instructions_check = notes;
             scope.begin(text.clone(), origin);
-            scope.drive(start.with_message(text, Vec::new())).await
+            scope.drive(start, text, Vec::new()).await
         });
     }
 
@@ -215,6 +217,7 @@ impl Session {
             next_step: self.conversation.next_step,
             dialect: self.responder.connected.model.dialect(),
             is_small_model: self.responder.connected.model.is_small(),
+            hooks: self.active_hooks(),
         }
     }
 
@@ -261,6 +264,7 @@ impl Session {
             server_offers: Arc::clone(&self.servers.offers),
             next_server_call: Arc::clone(&self.servers.next_call),
             redactor: Arc::clone(&self.security.redactor),
+            hooks: self.hook_runner(),
             approves_template_commands: self.approves_template_commands,
             // A turn begins by reading the extensions again.
             script_places: extensions.scripts.places.clone(),

@@ -189,14 +189,21 @@ impl Session {
                 self.update_running(|running| running.restriction = narrowed)
             }
             TurnMessage::StepFinished => self.info.steps += 1,
-            TurnMessage::RefreshExtensions => {
-                self.refresh_now();
-                self.load_servers_at_start();
-            }
+            TurnMessage::RefreshExtensions => self.finish_start().await,
+            TurnMessage::Hook(news) => self.hooks.handle_news(news),
             TurnMessage::ExtensionsScanned { number, looked } => {
                 self.finish_refresh(number, looked).await
             }
         }
+    }
+
+    /// The first frame was shown.
+    async fn finish_start(&mut self) {
+        self.refresh_now();
+        self.load_servers_at_start();
+        self.load_hooks().await;
+        self.ask_about_server().await;
+        self.run_start_hooks(true);
     }
 
     fn record_turn_event(&mut self, event: Event) {
@@ -321,6 +328,8 @@ impl Session {
     }
 
     async fn reset(&mut self) {
+        self.run_end_hooks("clear").await;
+        self.restart_hooks("clear");
         self.leave_session().await;
         self.conversation.clear();
         Arc::make_mut(&mut self.instructions).worked_in.clear();
@@ -406,6 +415,8 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Changes => self.send_changes(),
+            // Read again before.
+            Report::Hooks => {}
             Report::Plugins => {
                 let page = pages::plugins(&self.security.place.home, self.security.world.as_ref());
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
@@ -454,6 +465,7 @@ impl Session {
             running.cancel.cancel();
             ended = (&mut running.task).await.ok().map(|result| (running.turn, result));
         }
+        self.run_end_hooks("other").await;
         self.stop_jobs().await;
         self.servers.stop().await;
         self.forget_ended_jobs();

@@ -178,6 +178,7 @@ impl Session {
     }
 
     async fn apply_resumed(&mut self, resumed: Resumed) {
+        self.restart_hooks("resume");
         let Resumed { known, tail, history, folders, approval, broken, read_only } = resumed;
         self.leave_session().await;
         if !self.conversation.is_empty() {

@@ -15,6 +15,7 @@ use super::extensions::ExtensionCache;
 use super::job::{Jobs, KeptJobs};
 use super::mcp_servers::McpServers;
 use super::persistence::SessionStore;
+use super::session_hooks::SessionHooks;
 use super::settings::SettingsAccess;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
@@ -63,6 +64,7 @@ pub(super) struct Session {
     pub callbacks: super::Callbacks,
     pub jobs: Jobs,
     pub servers: McpServers,
+    pub hooks: SessionHooks,
     pub surroundings: WorkspaceFacts,
     /// The user's own instructions, the first of which takes new notes.
     pub user_notes: Vec<PathBuf>,
@@ -136,6 +138,7 @@ impl Session {
             callbacks: parts.model_access.callbacks,
             jobs: Jobs::default(),
             servers: McpServers::new(parts.servers),
+            hooks: SessionHooks::new(parts.hooks),
             surroundings: parts.surroundings,
             user_notes: parts.user_notes,
             base_policy: parts.settings.as_ref().map(|settings| settings.policy()),

@@ -123,6 +123,7 @@ impl Session {
         self.notify(notice).await;
         self.apply_project_settings(trusted).await;
         self.load_servers();
+        self.load_hooks().await;
         if let Err(why) = kept {
             self.notify(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
         }

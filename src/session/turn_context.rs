@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Fallback;
+use super::hook_runner::HookRunner;
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
@@ -67,6 +68,7 @@ pub struct TurnContext {
     pub server_offers: Arc<ServerOffers>,
     pub next_server_call: Arc<AtomicU64>,
     pub redactor: Arc<Redactor>,
+    pub hooks: HookRunner,
     /// Whether shell commands that are not of high risk were approved in advance.
     pub approves_template_commands: bool,
     /// The script folders, and the store for the data that scripts save.

@@ -17,17 +17,19 @@ use crate::agent::Steering;
 use crate::agent::TurnSettings;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
-use crate::agent::{Host, ModelRequest};
+use crate::agent::{Host, ModelRequest, StepAdvice};
+use crate::context::history::TurnRecord;
 use crate::context::message_size::tools_size;
 use crate::context::request;
 use crate::context::window::Section;
 use avocet_core::i18n::{Localize, LocalizedText, session as words};
 use avocet_core::protocol::growing_reply::GrowingReply;
 use avocet_core::protocol::{
-    ApprovalMode, ApprovalScope, ContentBlock, Decision, Dialect, Event, Message, Notice,
-    Observation, PromptSize, Question, ToolSchema, Truncation, Usage, reply,
+    ApprovalMode, ApprovalScope, ContentBlock, Decision, Dialect, Event, Image, Message, Notice,
+    Observation, PromptSize, Question, Step, ToolSchema, Truncation, TurnOutcome, Usage, reply,
 };
 use avocet_core::text::ends_in_repetition;
+use avocet_hooks::HookEvent;
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
 use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening, ToolTask};
 
@@ -78,6 +80,18 @@ impl Host for TurnScope {
         std::iter::from_fn(|| self.inbox.steering.try_recv().ok()).collect()
     }
 
+    async fn admit(&mut self, steering: Steering) -> Option<Steering> {
+        self.admit_steering(steering).await
+    }
+
+    async fn consult(&mut self, event: HookEvent, step: Step) -> StepAdvice {
+        self.advise(event, step).await
+    }
+
+    async fn reason_to_go_on(&mut self) -> Option<String> {
+        self.put_off_end().await
+    }
+
     async fn ask(&mut self, question: Question) -> Option<Decision> {
         self.ask(question).await
     }
@@ -85,7 +99,7 @@ impl Host for TurnScope {
     async fn run(&mut self, step: Cleared) -> Observation {
         let judged = step.assessment();
         let is_script = script_tool::script_call(&judged.step.work).is_some();
-        let observation = match &judged.task {
+        let mut observation = match &judged.task {
             Some(ToolTask::Plugin(plugin)) if plugin.interactive => {
                 self.run_in_terminal(step).await
             }
@@ -93,6 +107,7 @@ impl Host for TurnScope {
             _ => self.run_step(step).await,
         };
         self.notify(TurnMessage::StepFinished);
+        self.run_hooks_after(&mut observation).await;
         if let Some((name, _)) = skill_tool::skill_call(&observation.step.work)
             && observation.succeeded()
         {
@@ -215,8 +230,20 @@ impl TurnScope {
     }
 
     /// Lets the model decide until the turn ends.
-    pub(super) async fn drive(mut self, start: TurnStart) -> FinishedTurn {
+    pub(super) async fn drive(
+        mut self,
+        start: TurnStart,
+        message: String,
+        images: Vec<Image>,
+    ) -> FinishedTurn {
         let cancel = self.context.cancel.clone();
+        let start = match self.hear_hooks(&message).await {
+            Ok(added) => start.with_message(message + &added, images),
+            Err(why) => {
+                let ending = TurnOutcome::Unsent { why };
+                return self.end(ending, TurnRecord::default(), Usage::default()).await;
+            }
+        };
         let model = std::sync::Arc::clone(&self.context.model);
         // A turn that is stopped meanwhile does not wait.
         let _stopped = cancel.run_until_cancelled(model.wait_for_facts()).await;

@@ -6,6 +6,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::extensions::ExtensionScan;
+use super::hook_runner::HookNews;
 use super::job::JobMessage;
 use super::mcp_servers::ServerCall;
 use super::turn_update::TurnUpdate;
@@ -77,6 +78,8 @@ pub enum TurnMessage {
     /// A step calls a tool of an MCP server, or gives the call up.
     ServerCalled(Box<ServerCall>),
     ServerCallCancelled(McpCallId),
+    /// About hooks.
+    Hook(HookNews),
     /// About the steps in the background.
     Job(JobMessage),
     /// The changed files of the folder were counted.

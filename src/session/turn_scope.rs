@@ -184,6 +184,7 @@ impl TurnScope {
         self.notify(TurnMessage::QuestionOpened(asked.clone()));
         self.flush_background().await;
         self.outbox.send(Event::Asked(asked)).await;
+        self.run_hooks_of_question();
         let opened = Instant::now();
         let decision = self.decision(ask).await;
         self.clock.add_wait(opened, Instant::now());

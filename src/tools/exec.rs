@@ -240,7 +240,8 @@ fn step_times(
 fn time_limit(judged: &Assessment, limits: &StepLimits, is_piece: bool) -> Duration {
     let named = judged.step.requires.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
     match (judged.risk.tier, named) {
-        _ if is_piece => limits.piece,
+        // Only a hook names one.
+        (_, None) if is_piece => limits.piece,
         (_, Some(named)) => named.min(limits.approved),
         (Tier::L0, None) => limits.alone,
         (Tier::L1 | Tier::L2, None) => limits.approved,

@@ -2,6 +2,7 @@
 //! around the policy, and it never fails: a program that does not start, a non-zero exit
 //! and a timeout are observations the model should read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -75,8 +76,19 @@ pub trait Tool: Send + Sync {
     }
 }
 
-/// The standard input of a shell piece.
-pub type ShellInput = Arc<[u8]>;
+/// What a shell piece is given.
+#[derive(Clone, Debug, Default)]
+pub struct ShellInput {
+    pub text: Arc<[u8]>,
+    /// Variables beside the usual ones.
+    pub variables: BTreeMap<String, String>,
+}
+
+impl From<Vec<u8>> for ShellInput {
+    fn from(text: Vec<u8>) -> ShellInput {
+        ShellInput { text: text.into(), ..ShellInput::default() }
+    }
+}
 
 /// The result of a shell piece.
 #[derive(Clone, Debug)]

@@ -28,6 +28,8 @@ mod extensions;
 mod fallback;
 mod headless;
 #[cfg(unix)]
+mod hooks;
+#[cfg(unix)]
 mod install;
 mod login;
 #[cfg(unix)]

@@ -144,6 +144,7 @@ async fn play(case: &str) -> DialogueHost {
             next_step,
             is_small_model: false,
             dialect: Dialect::Json,
+            hooks: std::sync::Arc::default(),
         };
         stage.note(format!("turn {}: {text}", turn + 1));
         stage.cancel = CancellationToken::new();

@@ -28,6 +28,7 @@ mod extensions;
 #[cfg(unix)]
 mod extra_folders;
 mod fuzz;
+mod hooks;
 mod isdk;
 mod language;
 mod lines;

@@ -52,6 +52,8 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
             "tests/inproc/context.rs",
             "tests/inproc/dialogues.rs",
             "tests/dialogues",
+            "tests/inproc/hooks.rs",
+            "tests/cli/hooks.rs",
             "tests/inproc/extra_folders.rs",
             "tests/inproc/mcp.rs",
             "tests/cli/mcp.rs",

@@ -279,6 +279,7 @@ fn parts(
         settings: None,
         outputs: None,
         kept_jobs: None,
+        hooks: None,
         servers: None,
     }
 }

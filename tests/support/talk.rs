@@ -252,6 +252,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         outputs: None,
         kept_jobs: None,
         servers: None,
+        hooks: None,
     }
 }
 

@@ -33,6 +33,7 @@ pub mod exec;
 pub mod gateway;
 pub mod guide;
 pub mod help;
+pub mod hooks;
 pub mod input;
 pub mod keys;
 pub mod library;
@@ -68,6 +69,7 @@ const AREAS: &[&[Phrase]] = &[
     exec::ALL,
     gateway::ALL,
     guide::ALL,
+    hooks::ALL,
     input::ALL,
     keys::ALL,
     library::ALL,

@@ -331,4 +331,6 @@ pub enum Report {
     Platforms,
     /// What runs and waits in this session.
     Running,
+    /// The hooks, and why one did not run.
+    Hooks,
 }

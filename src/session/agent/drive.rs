@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::Host;
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
 use avocet_core::i18n::{Localize, agent as words};
-use avocet_core::protocol::{Truncation, Usage};
+use avocet_core::protocol::{Truncation, TurnOutcome, Usage};
 use avocet_model::{ModelError, ModelReply};
 
 /// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
@@ -14,7 +14,11 @@ use avocet_model::{ModelError, ModelReply};
 pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> TurnResult {
     let mut input = TurnInput::Begin;
     loop {
-        host.take_steering().into_iter().for_each(|steering| turn.steer(steering));
+        for steering in host.take_steering() {
+            if let Some(steering) = host.admit(steering).await {
+                turn.steer(steering);
+            }
+        }
         let action = turn.next(input, host.policy_context());
         let calls = matches!(action, TurnAction::Call(_));
         apply_side_effects(turn.take_side_effects(), calls, host).await;
@@ -37,6 +41,14 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             TurnAction::Ask(question) => {
                 host.ask(*question).await.map_or(TurnInput::Cancelled, TurnInput::Decided)
             }
+            TurnAction::Consult(event, step) => {
+                let advice = host.consult(event, *step).await;
+                if cancel.is_cancelled() {
+                    TurnInput::Cancelled
+                } else {
+                    TurnInput::Advised(Box::new(advice))
+                }
+            }
             TurnAction::Run(step) => {
                 let seen = host.run(*step).await;
                 if cancel.is_cancelled() {
@@ -45,7 +57,16 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                     TurnInput::Observed(seen)
                 }
             }
-            TurnAction::End(ending) => return turn.result(ending),
+            TurnAction::End(ending) => {
+                let reason = match ending {
+                    TurnOutcome::Done => host.reason_to_go_on().await,
+                    _ => None,
+                };
+                match reason {
+                    Some(reason) if !cancel.is_cancelled() => TurnInput::GoOn(reason),
+                    _ => return turn.result(ending),
+                }
+            }
         };
     }
 }

@@ -6,12 +6,13 @@
 use std::future::Future;
 
 use crate::context::turn_compaction::TurnIndex;
-use avocet_core::i18n::LocalizedText;
+use avocet_core::i18n::{LocalizedText, PhraseValue};
 use avocet_core::protocol::budget::SpendLimits;
 use avocet_core::protocol::{
-    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question,
+    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question, Step,
     StepAction, SubmitId,
 };
+use avocet_hooks::{HookDecision, HookEvent};
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening};
 
@@ -34,6 +35,18 @@ pub struct TurnSettings {
 pub struct Steering {
     pub submit: Option<SubmitId>,
     pub text: String,
+}
+
+/// The joined answer of all hooks about one step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepAdvice {
+    pub decision: Option<HookDecision>,
+    /// Why it is declined.
+    pub reason: Option<PhraseValue>,
+    /// The step to run in its place.
+    pub changed: Option<Step>,
+    /// For the model, with the result.
+    pub context: String,
 }
 
 /// The interface from a turn to its environment. Implemented by a session and by tests.
@@ -69,6 +82,22 @@ pub trait Host: Send {
     /// The user's messages to the running turn since the last call of this function. Never waits.
     fn take_steering(&mut self) -> Vec<Steering> {
         Vec::new()
+    }
+
+    /// A message to the running turn as hooks let it pass; `None`: they do not.
+    fn admit(&mut self, steering: Steering) -> impl Future<Output = Option<Steering>> + Send {
+        async { Some(steering) }
+    }
+
+    /// What the hooks of an event say of a step.
+    fn consult(&mut self, event: HookEvent, step: Step) -> impl Future<Output = StepAdvice> + Send {
+        let _unused = (event, step);
+        async { StepAdvice::default() }
+    }
+
+    /// What a hook wants the model to do before the turn ends.
+    fn reason_to_go_on(&mut self) -> impl Future<Output = Option<String>> + Send {
+        async { None }
     }
 
     /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the

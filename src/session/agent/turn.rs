@@ -7,35 +7,42 @@
 //! declined or failed one ends the list.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::{ModelRequest, TurnSettings};
-use crate::agent::Steering;
+use crate::agent::{Steering, StepAdvice};
 use crate::context::history::TurnRecord;
-use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
+use avocet_core::i18n::{Localize, LocalizedText, agent as words};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
     SandboxDenial, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
 };
+use avocet_hooks::{ActiveHooks, HookEvent};
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
     self as safety, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, SessionOpening,
     Verdict,
 };
 
+mod advice;
 mod decision;
+mod hook_answers;
 mod interaction;
 mod limits;
 mod offered_rules;
 mod preapproval;
 mod project_check;
 mod reply;
+mod skipped_steps;
 #[cfg(test)]
 mod tests;
 mod transcript;
 pub mod trust;
 mod wall;
 
+use hook_answers::BatchAdvice;
+pub use hook_answers::add_note;
 use limits::TurnLimits;
 use offered_rules::{joined_coverage, joined_rules};
 use preapproval::{Preapproved, RemainingSteps};
@@ -59,6 +66,8 @@ pub struct TurnStart {
     pub dialect: Dialect,
     /// Small models are watched for steps that bring nothing new.
     pub is_small_model: bool,
+    /// What is asked about each step before it is judged.
+    pub hooks: Arc<ActiveHooks>,
 }
 
 impl TurnStart {
@@ -82,6 +91,10 @@ pub enum TurnInput {
         usage: Usage,
     },
     Decided(Decision),
+    /// What hooks say of a step.
+    Advised(Box<StepAdvice>),
+    /// A hook wants the turn to go on.
+    GoOn(String),
     Observed(Observation),
     /// The turn was cancelled while this step ran.
     Stopped(Observation),
@@ -93,6 +106,8 @@ pub enum TurnInput {
 pub enum TurnAction {
     Call(ModelRequest),
     Ask(Box<Question>),
+    /// The hooks of this event are asked about a step.
+    Consult(HookEvent, Box<Step>),
     Run(Box<Cleared>),
     End(TurnOutcome),
 }
@@ -153,6 +168,7 @@ struct Batch {
     check_id: Option<String>,
     /// The steps that would keep a change that was put back.
     keeping: Vec<String>,
+    advice: BatchAdvice,
 }
 
 impl Batch {
@@ -259,6 +275,8 @@ impl Turn {
                 self.transcript.go_on_in(dialect);
                 self.call_model()
             }
+            TurnInput::Advised(advice) => self.apply_advice(*advice, scene),
+            TurnInput::GoOn(reason) => self.go_on(&reason),
             TurnInput::Replied(Err(error)) => {
                 self.end(TurnOutcome::Failed { why: error.localized() })
             }
@@ -335,6 +353,9 @@ impl Turn {
         }
         let step = self.batch.todo.pop_front().or_else(|| self.check_step());
         let Some(step) = step else { return self.send_results() };
+        if let Some(consultation) = self.consult(HookEvent::PreToolUse, &step) {
+            return consultation;
+        }
         match safety::assess(step, scene) {
             Verdict::Run(cleared) if interaction::is_interaction(cleared.assessment()) => {
                 self.interact(&cleared, scene)
@@ -344,7 +365,10 @@ impl Turn {
             {
                 self.record_fault(cleared.assessment(), fault, scene)
             }
-            Verdict::Run(cleared) if self.batch.keeps_change(cleared.assessment()) => {
+            Verdict::Run(cleared)
+                if self.batch.keeps_change(cleared.assessment())
+                    || self.batch.advice.asks(cleared.assessment()) =>
+            {
                 self.ask_about(cleared.into_needs_approval(), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
@@ -361,11 +385,12 @@ impl Turn {
             }
             Verdict::Ask(held)
                 if self.batch.preapproved.covers(held.assessment())
-                    && !self.batch.keeps_change(held.assessment()) =>
+                    && !self.batch.keeps_change(held.assessment())
+                    && !self.batch.advice.asks(held.assessment()) =>
             {
                 self.run(held.approve(), None)
             }
-            Verdict::Ask(held) => self.ask_about(held, scene),
+            Verdict::Ask(held) => self.ask_unless_advised(held, scene),
             Verdict::Refuse(refused) => {
                 self.record_not_run(refused.assessment(), Outcome::Refused, None);
                 self.skip_rest(words::SKIPPED, scene);
@@ -503,39 +528,10 @@ impl Turn {
         }
     }
 
-    fn record(&mut self, seen: Observation) {
+    fn record(&mut self, mut seen: Observation) {
+        self.batch.advice.add_context(&mut seen);
         self.emit(Event::StepFinished(Box::new(seen.clone())));
         self.batch.observations.push(seen);
-    }
-
-    /// Skips the rest of the list, and tells the model so. About a change that was put back the user
-    /// is asked all the same.
-    fn skip_rest(&mut self, why: Phrase, scene: PolicyContext<'_>) {
-        let keeping = &self.batch.keeping;
-        let (kept, rest) = std::mem::take(&mut self.batch.todo)
-            .into_iter()
-            .partition(|step| keeping.contains(&step.id));
-        self.batch.todo = kept;
-        self.skip(rest, &why.into(), scene);
-    }
-
-    /// Skips the steps that run only because of a batch approval.
-    fn skip_approved(&mut self, why: &LocalizedText, scene: PolicyContext<'_>) {
-        let todo = std::mem::take(&mut self.batch.todo);
-        let (skipped, rest) = todo.into_iter().partition(|step| self.batch.preapproved.needs(step));
-        self.batch.todo = rest;
-        self.skip(skipped, why, scene);
-    }
-
-    fn skip(&mut self, steps: VecDeque<Step>, why: &LocalizedText, scene: PolicyContext<'_>) {
-        for step in steps {
-            let verdict = safety::assess(step, scene);
-            self.record(transcript::not_run_observation(
-                verdict.assessment(),
-                Outcome::Cancelled,
-                Some(why.clone()),
-            ));
-        }
     }
 
     /// The list is done: sends the results to the model.
@@ -557,13 +553,6 @@ impl Turn {
         }
         self.limits.reset();
         self.call_model()
-    }
-
-    fn stop_batch(&mut self, scene: PolicyContext<'_>) {
-        let rest = std::mem::take(&mut self.batch.todo);
-        self.skip(rest, &words::CANCELLED.into(), scene);
-        let seen = std::mem::take(&mut self.batch.observations);
-        self.transcript.add_results(&seen);
     }
 
     fn handle_cancel(&mut self, scene: PolicyContext<'_>) -> TurnAction {

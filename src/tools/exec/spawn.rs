@@ -146,7 +146,9 @@ fn variables(
     streams: &ChildStreams,
 ) -> Variables {
     let mut variables = exec.setup.environment.variables(care);
-    if let ChildStreams::Server(set) = streams {
+    if let ChildStreams::Server(set) | ChildStreams::Piped(ShellInput { variables: set, .. }) =
+        streams
+    {
         variables.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
     }
     if judged.launch.needs.hides_programs {
@@ -333,7 +335,7 @@ fn spawn(
         && let Some(mut stdin) = child.stdin().take()
     {
         // It may read none of it, and ends all the same.
-        tokio::spawn(async move { stdin.write_all(&input).await });
+        tokio::spawn(async move { stdin.write_all(&input.text).await });
     }
     let group = child.id().and_then(|pid| Group::from_leader(pid, mark, steps));
     let group = group.ok_or_else(|| unable(words::GONE.with("path", path_text(&plan.path))))?;

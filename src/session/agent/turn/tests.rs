@@ -80,6 +80,7 @@ impl Bench {
             next_step: 1,
             is_small_model: true,
             dialect,
+            hooks: std::sync::Arc::default(),
         };
         Bench {
             turn: Turn::new(start),
@@ -195,6 +196,7 @@ fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
 
 fn line(action: &TurnAction) -> String {
     match action {
+        TurnAction::Consult(event, step) => format!("{event:?} {}", step.work.short_line()),
         TurnAction::Run(cleared) => {
             format!("run {}", cleared.assessment().step.work.short_line())
         }

@@ -1,0 +1,152 @@
+//! Reads hooks in place, from our settings and from the files of other programs. Nothing fails as a
+//! whole: what cannot be used is named with its file and its reason.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use avocet_config::foreign_file::{read_text, without_comments};
+use avocet_config::paths::project_roots;
+use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases, mcp};
+use avocet_core::text::{one_line, visible};
+
+use super::definition::HookProgram::{Avocet, Claude, Codex, Crush};
+use super::definition::{Hook, HookFile, HookOrigin, HookProgram};
+use super::entry::hooks_of;
+use super::scripts::named_files;
+
+/// The most that is read of a file, and of a file that a command names.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Where to look.
+#[derive(Clone, Debug, Default)]
+pub struct HookFolders {
+    pub home: PathBuf,
+    /// `~/.config`, or where the user has it.
+    pub config_home: PathBuf,
+    /// Our own settings.
+    pub settings: PathBuf,
+    /// The folder of the session.
+    pub workspace: PathBuf,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HookFiles {
+    /// In the order in which they count; none without hooks.
+    pub files: Vec<HookFile>,
+    pub diagnostics: Vec<HookDiagnostic>,
+}
+
+/// What of a file is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookDiagnostic {
+    pub file: PathBuf,
+    pub why: LocalizedText,
+}
+
+impl Localize for HookDiagnostic {
+    fn localized(&self) -> LocalizedText {
+        let file = visible(&self.file.display().to_string());
+        phrases::IN_FILE.with("file", file).with("why", self.why.clone())
+    }
+}
+
+/// Reads the user's files, and those of the workspace if it is trusted.
+pub fn read_hooks(folders: &HookFolders, is_trusted: bool) -> HookFiles {
+    let mut found = HookFiles::default();
+    for origin in files(folders, is_trusted) {
+        match read_document(&origin) {
+            Ok(None) => {}
+            Ok(Some(document)) => {
+                let (hooks, faults) = hooks_of(&document, &origin);
+                let file = origin.file.clone();
+                let faults = faults.into_iter();
+                found
+                    .diagnostics
+                    .extend(faults.map(|why| HookDiagnostic { file: file.clone(), why }));
+                if !hooks.is_empty() {
+                    let hash = hash(&hooks, folders);
+                    found.files.push(HookFile { origin, hooks, hash });
+                }
+            }
+            Err(why) => found.diagnostics.push(HookDiagnostic { file: origin.file, why }),
+        }
+    }
+    found
+}
+
+impl HookFile {
+    /// Whether the files that its commands name are still what the user was asked about.
+    pub fn is_unchanged(&self, folders: &HookFolders) -> bool {
+        !self.origin.is_from_repository || hash(&self.hooks, folders) == self.hash
+    }
+}
+
+fn files(folders: &HookFolders, is_trusted: bool) -> Vec<HookOrigin> {
+    let HookFolders { home, config_home, settings, workspace } = folders;
+    let user = [
+        (Avocet, settings.clone()),
+        (Claude, home.join(".claude/settings.json")),
+        (Codex, home.join(".codex/hooks.json")),
+        (Crush, config_home.join("crush/crush.json")),
+    ];
+    const REPOSITORY: [(HookProgram, &str); 6] = [
+        (Avocet, ".avocet/config.toml"),
+        (Claude, ".claude/settings.json"),
+        (Claude, ".claude/settings.local.json"),
+        (Codex, ".codex/hooks.json"),
+        (Crush, "crush.json"),
+        (Crush, ".crush.json"),
+    ];
+    let roots = if is_trusted { project_roots(workspace) } else { Vec::new() };
+    let repository = roots.iter().flat_map(|root| {
+        REPOSITORY.iter().map(|(program, file)| (*program, root.join(file), true))
+    });
+    let user = user.into_iter().map(|(program, file)| (program, file, false));
+    let mut files: Vec<HookOrigin> = Vec::new();
+    for (program, file, is_from_repository) in user.chain(repository) {
+        // A workspace may be the home.
+        if files.iter().all(|origin| origin.file != file) {
+            files.push(HookOrigin { program, file, is_from_repository });
+        }
+    }
+    files
+}
+
+fn read_document(origin: &HookOrigin) -> Result<Option<Value>, LocalizedText> {
+    let Some(text) = read_text(&origin.file, MAX_FILE_BYTES)? else { return Ok(None) };
+    let syntax = |why: &str| mcp::BAD_SYNTAX.with("why", one_line(why));
+    if origin.file.extension().is_some_and(|extension| extension == "toml") {
+        // The loader of the settings names the fault of our own file.
+        return Ok(toml::from_str(&text).ok());
+    }
+    let document = serde_json::from_str(&without_comments(&text));
+    document.map(Some).map_err(|error| syntax(&error.to_string()))
+}
+
+fn hash(hooks: &[Hook], folders: &HookFolders) -> String {
+    let rows: Vec<Value> = hooks
+        .iter()
+        .map(|hook| {
+            let scripts = named_files(&hook.command, &folders.workspace, &folders.home);
+            let inside = scripts.iter().filter(|path| path.starts_with(&folders.workspace));
+            let contents: Vec<String> = inside.map(|path| file_digest(path)).collect();
+            json!([hook.event.name(), hook.matcher, hook.command, hook.timeout.as_secs(), contents])
+        })
+        .collect();
+    hex(&Sha256::digest(Value::from(rows).to_string()))
+}
+
+fn file_digest(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
+    read.map_or_else(|error| error.to_string(), |_| hex(&Sha256::digest(&bytes)))
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

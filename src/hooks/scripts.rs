@@ -1,0 +1,28 @@
+//! The files that the command of a hook names: what it runs is more than its line.
+
+use std::path::{Path, PathBuf};
+
+/// The most files of one command.
+const MAX_FILES: usize = 8;
+
+/// The regular files that a command names, in order. A relative name is one of the workspace.
+pub fn named_files(command: &str, workspace: &Path, home: &Path) -> Vec<PathBuf> {
+    let separators = |c: char| c.is_whitespace() || "'\";|&()<>=`".contains(c);
+    // In quotes a variable may be followed by the rest of a path outside of them.
+    let command = command.replace("}\"/", "}/").replace("DIR\"/", "DIR/");
+    let paths = command.split(separators).filter(|word| word.contains(['/', '.']));
+    let paths = paths.map(|word| expand(word, workspace, home)).filter(|path| path.is_file());
+    paths.take(MAX_FILES).collect()
+}
+
+fn expand(word: &str, workspace: &Path, home: &Path) -> PathBuf {
+    const WORKSPACE: [&str; 4] =
+        ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/", "$CRUSH_PROJECT_DIR/", "$PWD/"];
+    const HOME: [&str; 3] = ["~/", "$HOME/", "${HOME}/"];
+    let below = |names: &[&str]| names.iter().find_map(|name| word.strip_prefix(name));
+    match (below(&WORKSPACE), below(&HOME)) {
+        (Some(rest), _) => workspace.join(rest),
+        (None, Some(rest)) => home.join(rest),
+        (None, None) => workspace.join(word),
+    }
+}

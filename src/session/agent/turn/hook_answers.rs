@@ -1,0 +1,46 @@
+//! The answers of hooks about the steps of a reply.
+
+use crate::agent::StepAdvice;
+use avocet_core::i18n::{LocalizedText, agent as words, hooks as phrases};
+use avocet_core::protocol::Observation;
+use avocet_hooks::{HookDecision, HookEvent};
+use avocet_safety::Assessment;
+
+/// The answers about the steps of a list.
+#[derive(Debug, Default)]
+pub(super) struct BatchAdvice {
+    pub(super) consulted: Vec<(String, HookEvent)>,
+    pub(super) given: Vec<(String, StepAdvice)>,
+}
+
+impl BatchAdvice {
+    fn of(&self, step: &str) -> impl Iterator<Item = &StepAdvice> {
+        self.given.iter().filter(move |(id, _)| id == step).map(|(_, advice)| advice)
+    }
+
+    /// The strictest answer.
+    pub(super) fn decision(&self, judged: &Assessment) -> Option<HookDecision> {
+        self.of(&judged.step.id).filter_map(|advice| advice.decision).max()
+    }
+
+    /// Whether the user is to decide about a step.
+    pub(super) fn asks(&self, judged: &Assessment) -> bool {
+        self.decision(judged) == Some(HookDecision::Ask)
+    }
+
+    /// Adds what hooks say of a step to its result.
+    pub(super) fn add_context(&self, seen: &mut Observation) {
+        let id = seen.step.id.clone();
+        for advice in self.of(&id).filter(|advice| !advice.context.is_empty()) {
+            add_note(seen, phrases::TELLS_MODEL.with("text", advice.context.as_str()));
+        }
+    }
+}
+
+/// Adds a sentence to the note of a result.
+pub fn add_note(seen: &mut Observation, note: LocalizedText) {
+    seen.note = Some(match seen.note.take() {
+        Some(before) => words::EDITED_AND.with("edited", before).with("note", note),
+        None => note,
+    });
+}

@@ -1,0 +1,134 @@
+//! Reads the files of hooks, asks about those of the project, and runs what follows the session's
+//! start and end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::json;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::hook_runner::HookRunner;
+use super::state::Session;
+use super::turn_messages::TurnMessage;
+use avocet_core::i18n::{hooks as phrases, mcp_pages};
+use avocet_core::protocol::{Event, Notice, Page};
+use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookReply};
+use avocet_safety::PolicyContext;
+
+/// How long the end of a session waits for its hooks.
+const END_WAIT: Duration = Duration::from_millis(1500);
+
+impl Session {
+    /// Reads the files of hooks: a few small files, and without any only their absence.
+    pub(super) async fn load_hooks(&mut self) {
+        let Some(access) = &self.hooks.access else { return };
+        let is_trusted = self.security.place.trusted;
+        self.hooks.read = access.read(is_trusted);
+        self.hooks.update_active(is_trusted);
+        if !self.hooks.has_user()
+            && !self.hooks.is_told
+            && let Some(file) = self.hooks.unanswered(is_trusted)
+        {
+            let say = phrases::NOT_ASKED.with("files", file.origin.file.display().to_string());
+            self.hooks.is_told = true;
+            self.notify(Notice::warning(say).with_hint(mcp_pages::NOT_ASKED_HINT)).await;
+        }
+    }
+
+    /// Runs the hooks of the session's start, unless a question about hooks is to come first.
+    pub(super) fn run_start_hooks(&mut self, waits_for_answers: bool) {
+        let waits = waits_for_answers
+            && self.hooks.has_user()
+            && self.hooks.unanswered(self.security.place.trusted).is_some();
+        if waits || self.hooks.access.is_none() {
+            return;
+        }
+        let Some(source) = self.hooks.source.take() else { return };
+        let fields = json!({ "source": source, "model": self.info.model });
+        let call = HookCall::new(HookEvent::SessionStart, source, fields);
+        let Some(run) = self.run_session_hooks(&call) else { return };
+        let mut outbox = self.outbox.clone();
+        let shown = tokio::spawn(async move {
+            let reply = run.await;
+            for notice in reply.notices.iter().cloned() {
+                outbox.send(Event::Notice(notice)).await;
+            }
+            reply
+        });
+        self.hooks.start = Some(async move { shown.await.unwrap_or_default() }.boxed().shared());
+    }
+
+    /// Runs the hooks of the session's end, for a short time.
+    pub(super) async fn run_end_hooks(&mut self, reason: &str) {
+        let call = HookCall::new(HookEvent::SessionEnd, reason, json!({ "reason": reason }));
+        if let Some(run) = self.run_session_hooks(&call)
+            && let Ok(reply) = timeout(END_WAIT, run).await
+        {
+            for notice in reply.notices {
+                self.notify(notice).await;
+            }
+        }
+    }
+
+    /// Another conversation begins.
+    pub(super) fn restart_hooks(&mut self, source: &'static str) {
+        self.hooks.source = Some(source);
+        self.hooks.start = None;
+    }
+
+    fn run_session_hooks(
+        &self,
+        call: &HookCall,
+    ) -> Option<impl Future<Output = HookReply> + Send + use<>> {
+        let runner = self.hook_runner();
+        let context = PolicyContext {
+            policy: &self.security.policy,
+            place: &self.security.place,
+            world: self.security.world.as_ref(),
+        };
+        let cancel = CancellationToken::new();
+        runner.follows(call).then(|| runner.run(call, context, &cancel))
+    }
+
+    pub(super) fn hook_runner(&self) -> HookRunner {
+        let messages = self.turn_messages.clone();
+        HookRunner {
+            active: Arc::clone(&self.hooks.active),
+            exec: self.hooks.access.as_ref().map(|access| access.exec()),
+            session: self.info.session.clone(),
+            // A closed session needs no report.
+            report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
+            start: self.hooks.start.clone(),
+            put_off: 0,
+        }
+    }
+
+    pub(super) fn active_hooks(&self) -> Arc<ActiveHooks> {
+        Arc::clone(&self.hooks.active)
+    }
+
+    /// The user decided about the hooks of a file of the project; `None`: put off.
+    pub(super) async fn decide_about_hooks(&mut self, hash: String, is_allowed: Option<bool>) {
+        let Some(is_allowed) = is_allowed else {
+            self.hooks.put_off.push(hash);
+            return self.run_start_hooks(true);
+        };
+        let Some(access) = &mut self.hooks.access else { return };
+        let saved = access.save_answer(&hash, is_allowed);
+        self.hooks.update_active(self.security.place.trusted);
+        if let Err(why) = saved {
+            self.notify(Notice::warning(mcp_pages::NOT_SAVED.with("why", why))).await;
+        }
+        self.run_start_hooks(true);
+    }
+
+    /// `/hooks`.
+    pub(super) async fn send_hooks_page(&mut self) {
+        self.load_hooks().await;
+        let rows = self.hooks.rows(self.security.place.trusted);
+        let page = Page { title: phrases::TITLE.into(), rows };
+        self.outbox.send(Event::Page(Box::new(page))).await;
+    }
+}

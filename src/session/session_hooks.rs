@@ -1,0 +1,157 @@
+//! The hooks of a session: which of them run, and the page that lists them.
+
+use std::sync::Arc;
+
+use super::hook_runner::{HookNews, HookReport, StartReply};
+use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
+use avocet_core::protocol::PageRow;
+use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
+use avocet_tools::Tool;
+
+/// What a session needs for hooks; provided by `app`.
+pub trait HookAccess: Send {
+    /// Reads the files, those of the project only in a trusted folder.
+    fn read(&self, is_trusted: bool) -> HookFiles;
+
+    fn folders(&self) -> HookFolders;
+
+    /// What the user answered about a file of this project, by its hash; `None`: nothing yet.
+    fn answer(&self, hash: &str) -> Option<bool>;
+
+    /// Saves the answer.
+    ///
+    /// # Errors
+    /// A sentence with the reason.
+    fn save_answer(&mut self, hash: &str, is_allowed: bool) -> Result<(), LocalizedText>;
+
+    /// Runs programs, also while Avocet ends.
+    fn exec(&self) -> Arc<dyn Tool>;
+
+    /// Whether a user is there to be asked, and whose next message comes later.
+    fn has_user(&self) -> bool;
+}
+
+/// The hooks of a session.
+pub struct SessionHooks {
+    pub(super) access: Option<Box<dyn HookAccess>>,
+    pub(super) read: HookFiles,
+    pub(super) active: Arc<ActiveHooks>,
+    /// Questions that were put off: they come back with the next session.
+    pub(super) put_off: Vec<String>,
+    /// No user can be asked, and a notice says so.
+    pub(super) is_told: bool,
+    /// The last run of each.
+    reports: Vec<HookReport>,
+    /// How the session started, until its hooks have started.
+    pub(super) source: Option<&'static str>,
+    pub(super) start: Option<StartReply>,
+}
+
+/// Whether the hooks of a file run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HookFileState {
+    Untrusted,
+    Unanswered,
+    Declined,
+    Changed,
+    Active,
+}
+
+impl SessionHooks {
+    /// None is read yet.
+    pub fn new(access: Option<Box<dyn HookAccess>>) -> SessionHooks {
+        SessionHooks {
+            access,
+            read: HookFiles::default(),
+            active: Arc::default(),
+            put_off: Vec::new(),
+            is_told: false,
+            reports: Vec::new(),
+            source: Some("startup"),
+            start: None,
+        }
+    }
+
+    pub(super) fn has_user(&self) -> bool {
+        self.access.as_ref().is_some_and(|access| access.has_user())
+    }
+
+    fn state(&self, file: &HookFile, is_trusted: bool) -> HookFileState {
+        let Some(access) = &self.access else { return HookFileState::Untrusted };
+        let answer =
+            if file.origin.is_from_repository { access.answer(&file.hash) } else { Some(true) };
+        match answer {
+            // A program of the folder may take the place of the one that is meant.
+            _ if !is_trusted => HookFileState::Untrusted,
+            None => HookFileState::Unanswered,
+            Some(false) => HookFileState::Declined,
+            Some(true) if !file.is_unchanged(&access.folders()) => HookFileState::Changed,
+            Some(true) => HookFileState::Active,
+        }
+    }
+
+    /// The next file of the project that the user is to be asked about.
+    pub(super) fn unanswered(&self, is_trusted: bool) -> Option<&HookFile> {
+        self.read.files.iter().find(|file| {
+            self.state(file, is_trusted) == HookFileState::Unanswered
+                && !self.put_off.contains(&file.hash)
+        })
+    }
+
+    pub(super) fn file(&self, hash: &str) -> Option<&HookFile> {
+        self.read.files.iter().find(|file| file.hash == hash)
+    }
+
+    pub(super) fn update_active(&mut self, is_trusted: bool) {
+        let is_active = |file: &&HookFile| self.state(file, is_trusted) == HookFileState::Active;
+        let files: Vec<HookFile> = self.read.files.iter().filter(is_active).cloned().collect();
+        let folders = self.access.as_ref().map(|access| access.folders()).unwrap_or_default();
+        self.active = Arc::new(ActiveHooks { files, folders });
+    }
+
+    pub(super) fn handle_news(&mut self, news: HookNews) {
+        match news {
+            HookNews::StartHeard => self.start = None,
+            HookNews::Ran(report) => {
+                self.reports.retain(|known| known.hook != report.hook);
+                self.reports.push(*report);
+            }
+        }
+    }
+
+    pub(super) fn rows(&self, is_trusted: bool) -> Vec<PageRow> {
+        let mut rows = Vec::new();
+        for file in &self.read.files {
+            rows.push(PageRow::heading(file.origin.file.display().to_string()));
+            let state = match self.state(file, is_trusted) {
+                HookFileState::Active => phrases::STATE_ON,
+                HookFileState::Untrusted => phrases::STATE_UNTRUSTED,
+                HookFileState::Unanswered => phrases::STATE_WAITS,
+                HookFileState::Declined => phrases::STATE_DECLINED,
+                HookFileState::Changed => phrases::STATE_CHANGED,
+            };
+            for hook in &file.hooks {
+                let event = match hook.matcher.as_str() {
+                    "" => hook.event.name().to_owned(),
+                    matcher => {
+                        format!("{} {}", hook.event.name(), avocet_core::text::visible(matcher))
+                    }
+                };
+                rows.push(PageRow::pair(event, hook.label()));
+                let state = match hook.event {
+                    HookEvent::SubagentStop => phrases::STATE_NO_SUBAGENTS,
+                    _ => state,
+                };
+                rows.push(PageRow::pair("", state));
+                let ran = self.reports.iter().find(|report| report.hook == *hook);
+                rows.extend(ran.map(|ran| PageRow::pair(phrases::LAST_RUN, ran.end.clone())));
+            }
+        }
+        let is_empty = rows.is_empty();
+        rows.extend(self.read.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
+        if is_empty {
+            rows.push(PageRow::line(phrases::NONE));
+        }
+        rows
+    }
+}

@@ -1,0 +1,334 @@
+//! Hooks through the program: what they are told, what their answers change, and what they cannot.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::support::bench::TestDir;
+use crate::support::server::{Reply, Server};
+use crate::support::skip::{Reason, skip};
+
+use super::native_tools::{ask, call, says, text};
+
+/// A folder whose user has these hooks, as Claude Code keeps them: event, matcher, command.
+fn with_hooks(hooks: &[(&str, &str, &str)]) -> TestDir {
+    let bench = TestDir::new();
+    write_hooks(&bench, "home/.claude/settings.json", hooks);
+    bench
+}
+
+fn write_hooks(bench: &TestDir, file: &str, hooks: &[(&str, &str, &str)]) {
+    let mut events = json!({});
+    for (event, matcher, command) in hooks {
+        let handler = json!({ "type": "command", "command": command, "timeout": 2 });
+        let group = json!({ "matcher": matcher, "hooks": [handler] });
+        match events[event].as_array_mut() {
+            Some(groups) => groups.push(group),
+            None => events[event] = json!([group]),
+        }
+    }
+    let file = bench.path(file);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, json!({ "hooks": events }).to_string()).unwrap();
+}
+
+/// What a program printed for the user.
+fn shown(done: &Output) -> String {
+    text(&done.stderr)
+}
+
+fn exec(program: &str, args: &[&str]) -> Reply {
+    call("exec", &json!({ "program": program, "args": args }))
+}
+
+/// What the model reads of its first step, and what the user saw.
+fn result(bench: &TestDir, step: Reply, options: &[&str]) -> (String, String) {
+    let server = Server::start(vec![step, says("Done."), says("Done.")]);
+    let done = ask(bench, &server, &[&["-p", "go"], options].concat());
+    let requests = server.requests();
+    let messages = requests.get(1).unwrap_or_else(|| panic!("{}", shown(&done))).json();
+    let messages = messages["messages"].as_array().unwrap().clone();
+    let result = messages.iter().rev().find(|message| message["role"] == "tool").unwrap();
+    (result["content"].as_str().unwrap().to_owned(), shown(&done))
+}
+
+fn read(bench: &TestDir, file: &str) -> String {
+    fs::read_to_string(bench.work().join(file)).unwrap_or_default()
+}
+
+fn read_json(bench: &TestDir, file: &str) -> Value {
+    serde_json::from_str(&read(bench, file)).unwrap_or_default()
+}
+
+fn decides(decision: &str, more: Value) -> String {
+    let mut own = json!({ "hookEventName": "PreToolUse", "permissionDecision": decision });
+    own["permissionDecisionReason"] = json!("because");
+    for (name, value) in more.as_object().unwrap() {
+        own[name] = value.clone();
+    }
+    format!("echo '{}'", json!({ "hookSpecificOutput": own }))
+}
+
+#[test]
+fn a_hook_for_bash_sees_the_command_and_may_decline_it() {
+    let bench = with_hooks(&[("PreToolUse", "Bash", "cat > seen.json; echo not here >&2; exit 2")]);
+    let (result, _) = result(&bench, exec("ls", &["-a", "b c"]), &[]);
+    assert!(result.contains("declined") && result.contains("not here"), "{result}");
+    let seen = read_json(&bench, "seen.json");
+    assert_eq!(seen["hook_event_name"], "PreToolUse");
+    assert_eq!(seen["tool_name"], "Bash");
+    assert_eq!(seen["tool_input"]["command"], "ls -a 'b c'");
+    assert_eq!(seen["permission_mode"], "default");
+    assert_eq!(seen["cwd"], json!(bench.work().canonicalize().unwrap()));
+    assert!(seen["session_id"].is_string() && seen["tool_use_id"].is_string(), "{seen}");
+}
+
+#[test]
+fn a_hook_for_another_tool_does_not_run() {
+    let bench = with_hooks(&[("PreToolUse", "Edit|Write", "exit 2")]);
+    let (result, _) = result(&bench, exec("ls", &[]), &[]);
+    assert!(!result.contains("declined"), "{result}");
+}
+
+#[test]
+fn a_hook_for_write_sees_the_names_of_claude_code() {
+    let bench = with_hooks(&[("PreToolUse", "Write", "cat > seen.json; exit 2")]);
+    let step = call("file_write", &json!({ "path": "a.txt", "content": "x" }));
+    let (result, _) = result(&bench, step, &[]);
+    assert!(result.contains("declined"), "{result}");
+    let input = read_json(&bench, "seen.json")["tool_input"].clone();
+    let path = bench.work().canonicalize().unwrap().join("a.txt");
+    assert_eq!(input, json!({ "file_path": path, "content": "x" }));
+}
+
+#[test]
+fn an_allow_answers_an_ordinary_question() {
+    let bench = with_hooks(&[("PreToolUse", "Bash", &decides("allow", json!({})))]);
+    let (result, _) = result(&bench, exec("touch", &["made"]), &[]);
+    assert!(bench.work().join("made").exists(), "{result}");
+}
+
+#[test]
+fn an_allow_never_overrides_a_refusal() {
+    let bench = with_hooks(&[("PreToolUse", "*", &decides("allow", json!({})))]);
+    let (result, _) = result(&bench, exec("git", &["reset", "--hard"]), &[]);
+    assert!(result.contains("refused"), "{result}");
+}
+
+#[test]
+fn an_allow_never_answers_a_grave_question() {
+    let bench = with_hooks(&[("PreToolUse", "*", &decides("allow", json!({})))]);
+    let outside = bench.path("home/outside").display().to_string();
+    let (result, _) = result(&bench, exec("touch", &[&outside]), &[]);
+    assert!(!bench.path("home/outside").exists(), "{result}");
+}
+
+#[test]
+fn an_ask_makes_a_question_of_a_step_that_would_run() {
+    let bench = with_hooks(&[("PreToolUse", "Bash", &decides("ask", json!({})))]);
+    let (result, seen) = result(&bench, exec("ls", &[]), &[]);
+    assert!(result.contains("declined"), "{result}");
+    assert!(seen.contains("because"), "{seen}");
+}
+
+#[test]
+fn a_deny_counts_before_an_allow() {
+    let bench = with_hooks(&[
+        ("PreToolUse", "Bash", &decides("allow", json!({}))),
+        ("PreToolUse", "", &decides("deny", json!({}))),
+    ]);
+    let (result, _) = result(&bench, exec("ls", &[]), &[]);
+    assert!(result.contains("declined") && result.contains("because"), "{result}");
+}
+
+#[test]
+fn a_changed_input_runs_in_place_of_the_step() {
+    let changed = decides("allow", json!({ "updatedInput": { "command": "echo changed" } }));
+    let bench = with_hooks(&[("PreToolUse", "Bash", &changed)]);
+    let (result, seen) = result(&bench, exec("ls", &[]), &[]);
+    assert!(result.contains("changed"), "{result}");
+    assert!(seen.contains("echo changed"), "{seen}");
+}
+
+#[test]
+fn a_changed_input_is_judged_again() {
+    let changed = json!({ "updatedInput": { "command": "git reset --hard" } });
+    let bench = with_hooks(&[("PreToolUse", "Bash", &decides("allow", changed))]);
+    let (result, _) = result(&bench, exec("ls", &[]), &[]);
+    assert!(result.contains("refused"), "{result}");
+}
+
+#[test]
+fn a_hook_after_a_step_tells_the_model_something_about_it() {
+    let hook = r#"cat > seen.json; echo '{"decision":"block","reason":"run the formatter"}'"#;
+    let bench = with_hooks(&[("PostToolUse", "Bash", hook)]);
+    let (result, _) = result(&bench, exec("echo", &["printed"]), &[]);
+    assert!(result.contains("printed") && result.contains("run the formatter"), "{result}");
+    let seen = read_json(&bench, "seen.json");
+    assert_eq!(seen["tool_response"]["stdout"], "printed\n");
+    assert_eq!(seen["tool_response"]["success"], true);
+}
+
+#[test]
+fn a_hook_adds_to_a_message_or_does_not_let_it_pass() {
+    let bench = with_hooks(&[("UserPromptSubmit", "", "cat > seen.json; echo the branch is red")]);
+    let server = Server::start(vec![says("Done.")]);
+    let done = ask(&bench, &server, &["-p", "go"]);
+    assert!(done.status.success(), "{}", shown(&done));
+    let sent = server.requests()[0].json()["messages"].to_string();
+    assert!(sent.contains("the branch is red"), "{sent}");
+    assert_eq!(read_json(&bench, "seen.json")["prompt"], "go");
+
+    let bench = with_hooks(&[("UserPromptSubmit", "", "echo no secrets >&2; exit 2")]);
+    let server = Server::start(vec![says("Done.")]);
+    let done = ask(&bench, &server, &["-p", "go"]);
+    assert!(!done.status.success());
+    assert!(shown(&done).contains("no secrets"), "{}", shown(&done));
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_hook_at_the_end_makes_the_turn_go_on_a_few_times() {
+    let hook = "cat >> seen.txt; echo >> seen.txt; echo test it >&2; exit 2";
+    let bench = with_hooks(&[("Stop", "", hook)]);
+    let server = Server::start((0..6).map(|_| says("Done.")).collect());
+    let done = ask(&bench, &server, &["-p", "go"]);
+    assert!(done.status.success(), "{}", shown(&done));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 4, "{}", shown(&done));
+    assert!(requests[1].json()["messages"].to_string().contains("test it"));
+    let seen = read(&bench, "seen.txt");
+    let active: Vec<bool> = seen
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|seen| seen["stop_hook_active"].as_bool().unwrap())
+        .collect();
+    assert_eq!(active, [false, true, true, true]);
+}
+
+#[test]
+fn the_start_and_the_end_of_a_session_run_hooks() {
+    let bench = with_hooks(&[
+        ("SessionStart", "startup", "cat > start.json; echo remember the milk"),
+        ("SessionStart", "resume", "touch wrong"),
+        ("SessionEnd", "", "cat > end.json"),
+    ]);
+    let server = Server::start(vec![says("Done.")]);
+    let done = ask(&bench, &server, &["-p", "go"]);
+    assert!(done.status.success(), "{}", shown(&done));
+    let sent = server.requests()[0].json()["messages"].to_string();
+    assert!(sent.contains("remember the milk"), "{sent}");
+    assert_eq!(read_json(&bench, "start.json")["source"], "startup");
+    assert_eq!(read_json(&bench, "end.json")["hook_event_name"], "SessionEnd");
+    assert!(!bench.work().join("wrong").exists());
+}
+
+#[test]
+fn a_question_asks_hooks_first() {
+    let allow = json!({ "hookSpecificOutput": { "decision": { "behavior": "allow" } } });
+    let bench = with_hooks(&[("PermissionRequest", "Bash", &format!("echo '{allow}'"))]);
+    let (result, _) = result(&bench, exec("touch", &["made"]), &[]);
+    assert!(bench.work().join("made").exists(), "{result}");
+}
+
+#[test]
+fn a_hook_that_hangs_is_ended_and_the_turn_goes_on() {
+    let bench = with_hooks(&[("PreToolUse", "", "sleep 600 & sleep 600")]);
+    let (result, seen) = result(&bench, exec("echo", &["printed"]), &[]);
+    assert!(result.contains("printed"), "{result}");
+    assert!(seen.contains("sleep 600"), "{seen}");
+}
+
+#[test]
+fn a_hook_that_floods_or_fails_costs_a_line() {
+    for (command, said) in [
+        ("yes x | head -c 3000000", "printed more"),
+        ("echo broken >&2; exit 1", "broken"),
+        ("exit 49", "49"),
+        (r#"echo '{"decision": "block", '"#, "JSON"),
+        (r#"printf '{"systemMessage":"look \\u001b[31mhere"}'"#, "look here"),
+    ] {
+        let bench = with_hooks(&[("PreToolUse", "", command)]);
+        let (result, seen) = result(&bench, exec("echo", &["printed"]), &[]);
+        assert!(result.contains("printed"), "{command}: {result}");
+        assert!(seen.contains(said) && !seen.contains('\u{1b}'), "{command}: {seen}");
+    }
+}
+
+#[test]
+fn a_hook_may_end_the_turn() {
+    let stop = r#"echo '{"continue": false, "stopReason": "enough"}'"#;
+    let claude = with_hooks(&[("PreToolUse", "", stop)]);
+    let crush = TestDir::new();
+    let hooks =
+        json!({ "PreToolUse": [{ "matcher": "^bash$", "command": "echo enough >&2; exit 49" }] });
+    fs::create_dir_all(crush.path("home/.config/crush")).unwrap();
+    fs::write(crush.path("home/.config/crush/crush.json"), json!({ "hooks": hooks }).to_string())
+        .unwrap();
+    for bench in [claude, crush] {
+        let server = Server::start(vec![exec("echo", &["printed"]), says("Done.")]);
+        let done = ask(&bench, &server, &["-p", "go"]);
+        assert!(!done.status.success());
+        assert!(shown(&done).contains("enough"), "{}", shown(&done));
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[test]
+fn a_hook_writes_in_the_folder_and_not_outside() {
+    let bench = TestDir::new();
+    let outside = bench.path("home/outside");
+    let script = bench.path("home/.claude/hooks/check.sh");
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    let line = format!("#!/bin/sh\necho x > inside\necho x > {}\nexit 0\n", outside.display());
+    fs::write(&script, line).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    write_hooks(
+        &bench,
+        "home/.claude/settings.json",
+        &[("PreToolUse", "", &script.display().to_string())],
+    );
+    let (_, seen) = result(&bench, exec("echo", &["printed"]), &[]);
+    assert!(bench.work().join("inside").exists(), "{seen}");
+    let doctor = bench.command(&["doctor"]).output().unwrap();
+    if !text(&doctor.stdout).contains("`work`") {
+        return skip(Reason::NoSandbox);
+    }
+    assert!(!outside.exists(), "{seen}");
+}
+
+#[test]
+fn hooks_of_the_project_do_not_run_before_the_user_was_asked() {
+    let bench = TestDir::new();
+    write_hooks(&bench, "work/.claude/settings.json", &[("PreToolUse", "", "touch ran")]);
+    let (_, seen) = result(&bench, exec("echo", &["printed"]), &[]);
+    assert!(!bench.work().join("ran").exists());
+    assert!(seen.contains(".claude/settings.json"), "{seen}");
+}
+
+#[test]
+fn nothing_runs_in_a_folder_that_is_not_trusted() {
+    let bench = with_hooks(&[("SessionStart", "", "touch ran")]);
+    let server = Server::start(vec![says("Done.")]);
+    let url = server.base_url();
+    let args = ["--base-url", &url, "--model", "gpt-4o", "-p", "go"];
+    assert!(bench.untrusted_command(&args).output().unwrap().status.success());
+    assert!(!bench.work().join("ran").exists());
+}
+
+#[test]
+fn doctor_says_which_hooks_are_used_and_why_others_are_not() {
+    let bench = with_hooks(&[
+        ("PreToolUse", "Bash", "true"),
+        ("TeammateIdle", "", "true"),
+        ("PreToolUse", "(", "true"),
+    ]);
+    let doctor = bench.command(&["doctor"]).output().unwrap();
+    let page = text(&doctor.stdout);
+    for part in [".claude/settings.json", "PreToolUse", "TeammateIdle", "no regular expression"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
