@@ -99,7 +99,7 @@ impl HookCall {
         let mut fields = self.fields.clone();
         let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
         set("session_id", json!(session.id));
-        // Sessions are in a database: there is no file of one.
+        // Sessions are in a database, and none has a file of its own.
         set("transcript_path", Value::Null);
         set("cwd", json!(session.cwd.to_string_lossy()));
         set("permission_mode", json!(mode_name(session.mode)));

@@ -15,7 +15,7 @@ use super::message::{McpServerFacts, ServerPrompt, ServerResource};
 pub struct ServerOffers {
     prompts: Vec<OfferedPrompt>,
     resources: Vec<OfferedResource>,
-    /// The servers by what stands for them in a name.
+    /// The servers by their part of a name.
     servers: BTreeMap<String, String>,
 }
 

@@ -90,7 +90,7 @@ impl ChatConversation {
         self.context.menu_rows = rows;
     }
 
-    /// What the session told of itself.
+    /// What the session has reported of itself.
     pub fn info(&self) -> &SessionInfo {
         &self.context.info
     }
