@@ -184,6 +184,9 @@ fn judge_work(
         StepAction::Tool { name, input } => {
             task = tools::judge(name, input, ground, findings);
             command::check_denied(name, None, &[], ground, findings);
+            if let Some(host) = tools::web::host_of(work) {
+                command::check_denied(name, None, &[host], ground, findings);
+            }
         }
     }
     (commands, task)

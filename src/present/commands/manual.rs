@@ -40,6 +40,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("commands", []),
     topic!("extensions", ["bots"]),
     topic!("mcp", []),
+    topic!("web", ["fetch"]),
     topic!("sessions", []),
     topic!("scripts", ["script", "isdk"]),
     topic!("gateways", ["gateway", "telegram", "slack", "discord"]),
