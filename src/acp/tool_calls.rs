@@ -28,6 +28,7 @@ fn kind_of(work: &StepAction) -> ToolKind {
         "exec" | "shell" => ToolKind::Execute,
         "file.read" | "file.list" => ToolKind::Read,
         "file.search" => ToolKind::Search,
+        "web.fetch" => ToolKind::Fetch,
         "file.write" | "file.edit" | "file.restore" | "config.json_patch" => ToolKind::Edit,
         _ => ToolKind::Other,
     }

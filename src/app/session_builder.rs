@@ -40,6 +40,7 @@ use avocet_tools::exec::Exec;
 use avocet_tools::file_host::FileHost;
 use avocet_tools::read_tracker::ReadTracker;
 use avocet_tools::system::System;
+use avocet_tools::web::WebFetch;
 use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 
 /// A session at a terminal, or one that prints, finds the jobs of earlier ones.
@@ -270,6 +271,8 @@ fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
 /// Without a registry, slothtool has nothing to run.
 fn usable_tools(startup: &Startup, exec: &Exec, desk: &file::FileToolState) -> Toolbox {
     let all = tools(exec, desk);
+    let reads_web = !startup.loaded.settings.policy().web.is_off;
+    let all = if reads_web { all.with_tool(Arc::new(WebFetch::default())) } else { all };
     let has_registry = Registry::registry_path(&startup.paths.home).exists();
     if has_registry { all } else { all.hiding(&OF_SLOTHTOOL) }
 }

@@ -16,6 +16,7 @@ use avocet_core::protocol::budget::{SpendLimit, SpendLimits};
 use avocet_core::protocol::{
     self, ApprovalMode, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
 };
+use avocet_safety::web::WebSettings;
 use avocet_safety::{Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
@@ -578,6 +579,10 @@ fn policy(layers: &Layers) -> Policy {
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
         config_files: layers.list("safety.config_files"),
+        web: WebSettings {
+            is_off: !layers.flag("web.fetch"),
+            private_hosts: layers.list("web.hosts"),
+        },
         ..Policy::default()
     }
 }

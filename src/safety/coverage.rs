@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use avocet_core::i18n::{LocalizedText, rules as words};
+use avocet_core::i18n::{LocalizedText, rules as words, web};
 use avocet_core::protocol::{ApprovalMode, Effect, Requires, Step, StepAction, Tier};
 
 use super::grant::{self, starts_with_script_file};
@@ -29,6 +29,9 @@ pub fn describe_coverage(
     }
     if mcp_names::is_call(&rule.program) {
         return vec![words::MCP_CALL.with("tool", rule.program.as_str())];
+    }
+    if let ([host], true) = (rule.args.as_slice(), tools::web::is_host_rule(rule)) {
+        return vec![web::COVERS_HOST.with("host", host.as_str())];
     }
     if terms.is_none() && is_unbound(rule) {
         return vec![words::UNBOUND.with("rule", rule.to_string())];
@@ -122,6 +125,9 @@ pub fn why_never_applies(
     scene: PolicyContext<'_>,
 ) -> Option<LocalizedText> {
     let shown = rule.to_string();
+    if tools::web::is_host_rule(rule) {
+        return None;
+    }
     let is_call = mcp_names::is_call(&rule.program);
     if is_call || tools::is_tool(&rule.program) {
         let known = is_call || tools::REMEMBERED.contains(&rule.program.as_str());

@@ -45,6 +45,7 @@ const NEVER_REMEMBERED: &[&str] = &[
     "git-bare", "git-outside", "sandbox.denied", "sandbox.without", "sandbox.put-back", "sandbox.hooks", "skill.narrow", "path.git", "path.steers", "path.names",
     "path.outside", "path.outside.write", "path.secret", "path.secret.write", "file.changed",
     "file.unread", "file.large", "secret.value", "plugin.run", "config.patch",
+    "web.user",
 ];
 /// What the model itself declared a step needs, with the effect of it.
 const REQUIRED: &[(&str, Effect)] =
@@ -212,6 +213,9 @@ fn rule_covers(rule: &PolicyRule, asked: GrantQuestion<'_>, by_hand: bool) -> bo
             let here = CommandFolder { cwd: asked.cwd, scene: asked.scene };
             rule_covers_args(rule, program, args, by_hand, &here)
         }
+        StepAction::Tool { .. } if let Some(host) = tools::web::host_of(asked.work) => {
+            tools::web::is_host_rule(rule) && rule.args.contains(&host)
+        }
         StepAction::Tool { name, .. } => {
             rule.open
                 && rule.args.is_empty()
@@ -347,6 +351,11 @@ pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Gr
         || asking().any(|reason| OF_FOLDER.contains(&reason.rule.as_str()));
     let pinned = if of_folder { Some(pin(judged.program.as_ref(), scene)?) } else { None };
     let rule = match &judged.step.work {
+        StepAction::Tool { name, .. }
+            if let Some(host) = tools::web::host_of(&judged.step.work) =>
+        {
+            PolicyRule { program: name.clone(), args: vec![host], open: false }
+        }
         StepAction::Tool { .. } => {
             let name = tools::remembered_tool(&judged.step.work)?;
             PolicyRule { program: name.to_owned(), args: Vec::new(), open: true }

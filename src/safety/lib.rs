@@ -50,6 +50,7 @@ mod terminal;
 pub mod tools;
 mod verdict;
 mod warning;
+pub mod web;
 mod wrappers;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use avocet_core::protocol::{ApprovalMode, Effect, SandboxDenial, SandboxStatus, 
 use avocet_core::text::{quote_visible, short_name};
 
 use super::mcp_names;
+use super::web::WebSettings;
 use super::{Machine, Workspace};
 
 /// The user's settings, as data. Project settings may only make it stricter.
@@ -41,6 +42,7 @@ pub struct Policy {
     pub approval: ApprovalMode,
     /// The tools that the entered skill leaves, while its turn lasts.
     pub narrowed: Option<ToolRestriction>,
+    pub web: WebSettings,
 }
 
 impl Default for Policy {
@@ -61,6 +63,7 @@ impl Default for Policy {
             offered: None,
             approval: ApprovalMode::Ask,
             narrowed: None,
+            web: WebSettings::default(),
         }
     }
 }

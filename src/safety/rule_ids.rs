@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use avocet_core::i18n::{LocalizedText, Phrase, prompt, safety as words};
+use avocet_core::i18n::{LocalizedText, Phrase, prompt, safety as words, web};
 use avocet_core::protocol::Tier;
 
 use super::rules;
@@ -87,6 +87,10 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("path.secret.write",    Tier::L2, words::WRITES_SECRET),
     ("shell.lookup",         Tier::L0, words::ONLY_READS),
     ("program.folder",       Tier::L1, words::PROGRAM_OF_FOLDER),
+    ("web.fetch",            Tier::L1, web::FETCHES),
+    ("web.plain",            Tier::L1, web::FETCHES_PLAIN),
+    ("web.port",             Tier::L1, web::FETCHES_PORT),
+    ("web.user",             Tier::L1, web::FETCHES_USER),
     ("path.link",            Tier::L2, words::PATH_LINK),
     ("path.steers",          Tier::L1, words::WRITES_STEERING),
     ("path.names",           Tier::L1, words::WRITES_OTHER_NAMES),
@@ -233,9 +237,9 @@ fn add_row_rules(before: &str, spec: &Spec, out: &mut Vec<RuleId>) {
 
 fn build_rule_id(id: String, tier: Tier, why: Phrase, program: &str) -> RuleId {
     let gaps = [
-        "alias", "arg", "changes", "driver", "file", "folder", "line", "lines", "mask", "masks",
-        "name", "option", "path", "real", "reason", "rule", "setting", "target", "tool", "tools",
-        "variable", "version", "word",
+        "alias", "arg", "changes", "driver", "file", "folder", "host", "line", "lines", "mask",
+        "masks", "name", "option", "path", "port", "real", "reason", "rule", "setting", "target",
+        "tool", "tools", "variable", "version", "word",
     ];
     let why = gaps.into_iter().fold(LocalizedText::from(why), |say, gap| say.with(gap, "…"));
     let lifts = tier == Tier::L2 && id != "denied" && !id.starts_with("malformed.");

@@ -184,6 +184,9 @@ fn judge_work(
         StepAction::Tool { name, input } => {
             task = tools::judge(name, input, context, findings);
             command::check_denied(name, None, &[], context, findings);
+            if let Some(host) = tools::web::host_of(work) {
+                command::check_denied(name, None, &[host], context, findings);
+            }
         }
     }
     (commands, task)

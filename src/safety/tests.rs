@@ -27,6 +27,7 @@ mod scripted;
 mod sending;
 mod servers;
 mod shelves;
+mod web;
 
 /// A made-up machine: `/w` is the workspace, `/h` the home.
 #[derive(Default)]

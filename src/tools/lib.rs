@@ -37,6 +37,7 @@ mod shelves;
 pub mod system;
 pub mod temp;
 pub mod walk;
+pub mod web;
 
 pub trait Tool: Send + Sync {
     fn name(&self) -> &'static str;

@@ -246,68 +246,67 @@ type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]
 
 /// Each setting that counts at once, with a value, what it needs, and where it is seen.
 #[rustfmt::skip]
-fn cases() -> Vec<Case> {
-    vec![
-        ("profile", "two", OTHER, Facts(|facts| format!("{} {}", facts.profile, facts.model))),
-        ("mode", "low", NAMED, Facts(|facts| format!("{:?}", facts.mode))),
-        ("lang", "zh", &[], Facts(|facts| format!("{:?}", facts.lang))),
-        ("theme", "light", &[], Facts(screen)),
-        ("vim", "on", &[], Facts(screen)),
-        ("motion", "false", &[], Facts(screen)),
-        ("timestamps", "true", &[], Facts(screen)),
-        ("show_thinking", "full", &[], Facts(screen)),
-        ("show_pictures", "true", &[], Facts(screen)),
-        ("enter_while_busy", "queue", &[], Facts(screen)),
-        ("color", "never", &[], Facts(screen)),
-        ("notify", "off", &[], Facts(screen)),
-        ("log", "debug", &[], Part(|parts| parts.log.clone())),
-        ("models.\"qw*\".window", "4096", NAMED, Part(model)),
-        ("models.\"qw*\".output", "100", NAMED, Reached),
-        ("models.\"qw*\".tools", "false", NAMED, Part(model)),
-        ("models.\"qw*\".images", "true", NAMED, Part(model)),
-        ("models.\"qw*\".price_input", "1.5", NAMED, Reached),
-        ("models.\"qw*\".price_output", "2.5", NAMED, Reached),
-        ("models.\"qw*\".price_cached", "0.5", NAMED, Reached),
-        ("models.\"qw*\".price_written", "0.5", NAMED, Reached),
-        ("profiles.default.provider", "ollama", &[], Facts(|facts| format!("{:?}", facts.provider))),
-        ("profiles.default.dialect", "json", NAMED, Part(model)),
-        ("profiles.default.effort", "high", NAMED, Part(|parts| parts.effort.clone())),
-        ("profiles.default.prompt", "short", NAMED, Part(model)),
-        ("profiles.default.shell_tool", "true", NAMED, Reached),
-        ("profiles.default.base_url", "http://127.0.0.1:9/v1", NAMED, Facts(|facts| facts.base_url.clone())),
-        ("profiles.default.api_key_env", "SOME_VARIABLE", NAMED, Reached),
-        ("profiles.default.api_key_command", "echo, key", NAMED, Reached),
-        ("profiles.default.low", "small", NAMED, Reached),
-        ("profiles.default.high", "large", &[("profiles.default.provider", "ollama")], Facts(|facts| facts.model.clone())),
-        ("profiles.default.fallback", "another", NAMED, Part(model)),
-        ("key_store", "file", NAMED, Reached),
-        ("plain_http_hosts", "box.example.com", NAMED, Reached),
-        ("safety.allowed_programs", "-curl", &[], Part(policy)),
-        ("safety.unknown_program", "confirm", &[], Part(policy)),
-        ("safety.allow_network", "false", &[], Part(policy)),
-        ("safety.allow_write", "false", &[], Part(policy)),
-        ("safety.allow_sudo", "true", &[], Part(policy)),
-        ("safety.lift", "git.push", &[], Part(policy)),
-        ("safety.allow", "touch *", &[], Facts(|facts| facts.allowed.join(","))),
-        ("safety.deny", "touch *", &[], Facts(|facts| facts.denied.join(","))),
-        ("safety.sandbox", "off", &[], Facts(|facts| format!("{:?}", facts.shelter))),
-        ("safety.max_auto_steps_per_turn", "3", &[], Facts(|facts| format!("{:?}", facts.max_steps))),
-        ("safety.program_folders", "/usr/lib", &[], Part(exec)),
-        ("safety.config_files", "/etc/x.toml", &[], Part(policy)),
-        ("scripts.environment", "SOME_VARIABLE", &[], Part(|parts| parts.scripts.clone())),
-        ("project.check", "true", &[], Facts(|facts| facts.check.join(" "))),
-        ("limits.idle_timeout_s", "7", NAMED, Reached),
-        ("limits.piece_timeout_s", "7", &[], Part(exec)),
-        ("limits.cost.turn", "0.5", &[], Facts(spending)),
-        ("limits.cost.session", "0.5", &[], Facts(spending)),
-        ("limits.cost.run", "0.5", &[], Facts(spending)),
-        ("limits.tokens.turn", "5000", &[], Facts(spending)),
-        ("limits.tokens.session", "5000", &[], Facts(spending)),
-        ("limits.tokens.run", "5000", &[], Facts(spending)),
-        ("limits.script_timeout_s", "7", &[], Part(|parts| parts.scripts.clone())),
-        ("limits.step_timeout_s", "7", &[], Part(exec)),
-    ]
-}
+const CASES: &[Case] = &[
+    ("profile", "two", OTHER, Facts(|facts| format!("{} {}", facts.profile, facts.model))),
+    ("mode", "low", NAMED, Facts(|facts| format!("{:?}", facts.mode))),
+    ("lang", "zh", &[], Facts(|facts| format!("{:?}", facts.lang))),
+    ("theme", "light", &[], Facts(screen)),
+    ("vim", "on", &[], Facts(screen)),
+    ("motion", "false", &[], Facts(screen)),
+    ("timestamps", "true", &[], Facts(screen)),
+    ("show_thinking", "full", &[], Facts(screen)),
+    ("show_pictures", "true", &[], Facts(screen)),
+    ("enter_while_busy", "queue", &[], Facts(screen)),
+    ("color", "never", &[], Facts(screen)),
+    ("notify", "off", &[], Facts(screen)),
+    ("log", "debug", &[], Part(|parts| parts.log.clone())),
+    ("models.\"qw*\".window", "4096", NAMED, Part(model)),
+    ("models.\"qw*\".output", "100", NAMED, Reached),
+    ("models.\"qw*\".tools", "false", NAMED, Part(model)),
+    ("models.\"qw*\".images", "true", NAMED, Part(model)),
+    ("models.\"qw*\".price_input", "1.5", NAMED, Reached),
+    ("models.\"qw*\".price_output", "2.5", NAMED, Reached),
+    ("models.\"qw*\".price_cached", "0.5", NAMED, Reached),
+    ("models.\"qw*\".price_written", "0.5", NAMED, Reached),
+    ("profiles.default.provider", "ollama", &[], Facts(|facts| format!("{:?}", facts.provider))),
+    ("profiles.default.dialect", "json", NAMED, Part(model)),
+    ("profiles.default.effort", "high", NAMED, Part(|parts| parts.effort.clone())),
+    ("profiles.default.prompt", "short", NAMED, Part(model)),
+    ("profiles.default.shell_tool", "true", NAMED, Reached),
+    ("profiles.default.base_url", "http://127.0.0.1:9/v1", NAMED, Facts(|facts| facts.base_url.clone())),
+    ("profiles.default.api_key_env", "SOME_VARIABLE", NAMED, Reached),
+    ("profiles.default.api_key_command", "echo, key", NAMED, Reached),
+    ("profiles.default.low", "small", NAMED, Reached),
+    ("profiles.default.high", "large", &[("profiles.default.provider", "ollama")], Facts(|facts| facts.model.clone())),
+    ("profiles.default.fallback", "another", NAMED, Part(model)),
+    ("key_store", "file", NAMED, Reached),
+    ("plain_http_hosts", "box.example.com", NAMED, Reached),
+    ("safety.allowed_programs", "-curl", &[], Part(policy)),
+    ("safety.unknown_program", "confirm", &[], Part(policy)),
+    ("safety.allow_network", "false", &[], Part(policy)),
+    ("safety.allow_write", "false", &[], Part(policy)),
+    ("safety.allow_sudo", "true", &[], Part(policy)),
+    ("safety.lift", "git.push", &[], Part(policy)),
+    ("safety.allow", "touch *", &[], Facts(|facts| facts.allowed.join(","))),
+    ("safety.deny", "touch *", &[], Facts(|facts| facts.denied.join(","))),
+    ("safety.sandbox", "off", &[], Facts(|facts| format!("{:?}", facts.shelter))),
+    ("safety.max_auto_steps_per_turn", "3", &[], Facts(|facts| format!("{:?}", facts.max_steps))),
+    ("safety.program_folders", "/usr/lib", &[], Part(exec)),
+    ("safety.config_files", "/etc/x.toml", &[], Part(policy)),
+    ("web.hosts", "box.test", &[], Part(policy)),
+    ("scripts.environment", "SOME_VARIABLE", &[], Part(|parts| parts.scripts.clone())),
+    ("project.check", "true", &[], Facts(|facts| facts.check.join(" "))),
+    ("limits.idle_timeout_s", "7", NAMED, Reached),
+    ("limits.piece_timeout_s", "7", &[], Part(exec)),
+    ("limits.cost.turn", "0.5", &[], Facts(spending)),
+    ("limits.cost.session", "0.5", &[], Facts(spending)),
+    ("limits.cost.run", "0.5", &[], Facts(spending)),
+    ("limits.tokens.turn", "5000", &[], Facts(spending)),
+    ("limits.tokens.session", "5000", &[], Facts(spending)),
+    ("limits.tokens.run", "5000", &[], Facts(spending)),
+    ("limits.script_timeout_s", "7", &[], Part(|parts| parts.scripts.clone())),
+    ("limits.step_timeout_s", "7", &[], Part(exec)),
+];
 
 fn seen(running: &Running, probe: &Probe) -> String {
     match probe {
@@ -320,8 +319,7 @@ fn seen(running: &Running, probe: &Probe) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_setting_counts_at_once_and_returns_when_it_is_removed() {
     let mut running = Running::start(&[("SOME_VARIABLE", "some value"), ("TERM", "xterm")]);
-    let cases = cases();
-    for (key, value, given, probe) in &cases {
+    for (key, value, given, probe) in CASES {
         for (key, value) in *given {
             running.configure(key, Some(value)).await;
         }
@@ -347,7 +345,7 @@ async fn every_setting_counts_at_once_and_returns_when_it_is_removed() {
     }
     for key in KEYS {
         let covers = |path: &str| toml_schema::find(KEYS, path).is_some_and(|k| k.path == key.path);
-        if cases.iter().any(|(path, ..)| covers(path)) {
+        if CASES.iter().any(|(path, ..)| covers(path)) {
             continue;
         }
         let path = key.path.replace('*', "default");

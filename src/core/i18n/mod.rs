@@ -55,6 +55,7 @@ pub mod settings;
 pub mod store;
 pub mod temp;
 pub mod tools;
+pub mod web;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Phrase]] = &[
@@ -91,6 +92,7 @@ const AREAS: &[&[Phrase]] = &[
     store::ALL,
     temp::ALL,
     tools::ALL,
+    web::ALL,
 ];
 
 /// All rows of the catalogue.

@@ -49,6 +49,8 @@ words! { "settings":
     SANDBOX: "What confines steps", "步骤的沙箱";
     MAX_STEPS: "Steps of a turn before it asks to go on", "每轮最多执行多少步后询问是否继续";
     PROGRAM_FOLDERS: "More folders with trusted programs", "其他受信任的程序目录";
+    WEB_FETCH: "Whether models may read pages of the web", "模型是否可以读取网页";
+    WEB_HOSTS: "Hosts of this machine and network that may be read", "可读取的本机和内网主机";
     CONFIG_FILES: "More files that steer programs", "其他会影响程序行为的文件";
     SCRIPT_ENVIRONMENT: "Variables that scripts may read", "脚本可读取的环境变量";
     PROJECT_CHECK: "The command that checks the project", "检查项目的命令";

@@ -72,8 +72,17 @@ impl StepAction {
 
     /// A tool and its subject: `file.edit src/main.rs`.
     fn summary(name: &str, input: &Value) -> String {
-        const ABOUT: &[&str] =
-            &["path", "file", "file_path", "filePath", "target_file", "query", "alias", "question"];
+        const ABOUT: &[&str] = &[
+            "path",
+            "file",
+            "file_path",
+            "filePath",
+            "target_file",
+            "url",
+            "query",
+            "alias",
+            "question",
+        ];
         let text = |field: &&str| input.get(*field).and_then(Value::as_str);
         let about: Vec<&str> = match name {
             "plugin.run" => {

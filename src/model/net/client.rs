@@ -1,6 +1,6 @@
 //! Builds the clients that requests and streams are sent with.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
@@ -17,6 +17,15 @@ use rustls::{ClientConfig, RootCertStore};
 /// Why no redirects: a redirect would send the key to an address the user did not choose. Why no
 /// proxy for this machine: a proxy elsewhere cannot reach it.
 pub fn build_client(connect: Duration, url: &Url) -> reqwest::Result<Client> {
+    build_pinned_client(connect, url, &[])
+}
+
+/// The same for a server that has these addresses, if any are given: its name is not looked up.
+pub fn build_pinned_client(
+    connect: Duration,
+    url: &Url,
+    addresses: &[SocketAddr],
+) -> reqwest::Result<Client> {
     // An error means that a provider is installed already, which is what we want.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
@@ -24,6 +33,10 @@ pub fn build_client(connect: Duration, url: &Url) -> reqwest::Result<Client> {
             .user_agent(concat!("avocet/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect)
             .redirect(redirect::Policy::none());
+        let builder = match url.host_str().filter(|_| !addresses.is_empty()) {
+            Some(host) => builder.resolve_to_addrs(host, addresses),
+            None => builder,
+        };
         match (proxy_of(url), url.scheme() == "http") {
             (None, true) => builder.no_proxy().tls_certs_only([]),
             (None, false) => builder.no_proxy(),

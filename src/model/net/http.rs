@@ -74,11 +74,7 @@ impl HttpClient {
                 builder.header(CONTENT_TYPE, content_type).body(bytes)
             }
         };
-        let response = builder.send().await.map_err(|error| match error {
-            error if error.is_connect() => HttpError::Unreachable,
-            error if error.is_builder() => HttpError::Address,
-            _ => HttpError::Broken,
-        })?;
+        let response = builder.send().await.map_err(|error| send_error(&error))?;
         read(response, request.body_cap).await
     }
 
@@ -94,7 +90,15 @@ impl HttpClient {
     }
 }
 
-async fn read(response: Response, cap: usize) -> Result<HttpResponse, HttpError> {
+pub(super) fn send_error(error: &reqwest::Error) -> HttpError {
+    match error {
+        error if error.is_connect() => HttpError::Unreachable,
+        error if error.is_builder() => HttpError::Address,
+        _ => HttpError::Broken,
+    }
+}
+
+pub(super) async fn read(response: Response, cap: usize) -> Result<HttpResponse, HttpError> {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let mut body = Vec::new();

@@ -6,9 +6,11 @@
 mod client;
 mod form;
 mod http;
+mod page;
 mod websocket;
 
 pub use client::{build_client, is_loopback, proxy_of, retry_after};
 pub use form::{MultipartField, form};
 pub use http::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
+pub use page::get_page;
 pub use websocket::{SocketEvent, WebSocket};

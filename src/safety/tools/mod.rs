@@ -19,6 +19,7 @@ use super::findings::{Findings, excerpt};
 use super::mcp_names;
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
+use super::web::FetchTask;
 use super::{Contents, LargeFileState, PathKind, Workspace};
 use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
 use avocet_core::protocol::reply::wire_name;
@@ -43,6 +44,7 @@ mod restore;
 mod schema;
 pub(super) mod scripted;
 pub(super) mod skill;
+pub(super) mod web;
 
 pub use change::describe_change;
 pub use diff::count_changes;
@@ -75,6 +77,8 @@ pub enum ToolTask {
     Recall(RecallTask),
     /// A step in the background.
     Job(JobTask),
+    /// A page of the web.
+    Fetch(Box<FetchTask>),
 }
 
 /// A place in the file system as it was judged.
@@ -311,8 +315,13 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "job.list",          judge: interaction::job_list, fields: &[] },
     ToolRow { name: "job.read",          judge: interaction::job_read, fields: interaction::JOB_READ_FIELDS },
     ToolRow { name: "job.stop",          judge: interaction::job_stop, fields: interaction::JOB_STOP_FIELDS },
+    ToolRow { name: "web.fetch",         judge: fetch,             fields: web::FETCH_FIELDS },
     ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
+
+fn fetch(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    Ok(ToolTask::Fetch(Box::new(web::fetch(input, ground, out)?)))
+}
 
 /// Tools that are judged elsewhere in `safety`: a program, a skill, a script.
 const OTHERS: &[(&str, &[FieldRow])] = &[

@@ -23,7 +23,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Read", "file.read"), ("Write", "file.write"),
     ("Edit", "file.edit"), ("MultiEdit", "file.edit"),
     ("Grep", "file.search"), ("Search", "file.search"),
-    ("Glob", "file.list"), ("LS", "file.list"),
+    ("Glob", "file.list"), ("LS", "file.list"), ("WebFetch", "web.fetch"),
 ];
 /// Tools that only read, or only talk to the user.
 const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask", "plan", "recall"];

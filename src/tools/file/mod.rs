@@ -173,7 +173,8 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
             | ToolTask::Ask(_)
             | ToolTask::Plan(_)
             | ToolTask::Job(_)
-            | ToolTask::Recall(_),
+            | ToolTask::Recall(_)
+            | ToolTask::Fetch(_),
         )
         | None => FileToolResult::failed(words::NOT_A_FILE_TOOL),
     }

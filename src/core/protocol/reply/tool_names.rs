@@ -91,6 +91,10 @@ const OTHERS: &[(&str, &[&str])] = &[
         "globfiles", "globsearch", "readdir", "readdirectory", "getdirectorytree", "listpath",
         "viewfolder", "findfilesbyname", "filetree",
     ]),
+    ("web.fetch", &[
+        "webfetch", "fetch", "fetchurl", "urlfetch", "readurl", "readurlcontent", "fetchwebpage",
+        "openurl", "webreader", "readwebpage", "browse", "visiturl",
+    ]),
     ("plan", &[
         "plan", "updateplan", "todowrite", "writetodos", "updatetodolist", "settodolist",
         "managetodolist", "todolist", "createplan", "updatetodos", "todo", "writetodo",
@@ -127,7 +131,7 @@ const PREFIXES: &[&str] = &[
 ];
 
 /// What may precede the dot of a tool's name.
-const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job", "mcp"];
+const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job", "mcp", "web"];
 
 /// What precedes the server and the tool in the name of an MCP server's tool, in the wire formats and
 /// in a step.
@@ -279,6 +283,10 @@ mod tests {
             ("Grep", "file.search"),
             ("LS", "file.list"),
             ("TodoWrite", "plan"),
+            ("WebFetch", "web.fetch"),
+            ("fetch", "web.fetch"),
+            ("web_fetch", "web.fetch"),
+            ("read_url", "web.fetch"),
             ("file_read", "file.read"),
             ("FileRead", "file.read"),
             ("config_json_patch", "config.json_patch"),

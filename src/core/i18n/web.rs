@@ -1,0 +1,25 @@
+//! Sentences about pages of the web.
+
+words! { "web":
+    ABOUT_FETCH: "Reads a page of the web", "读取网页";
+    FETCHES: "Reads a page from the host `{host}`, which gets the address and nothing else.", "从主机 `{host}` 读取网页；只会发送该地址，不发送其他内容。";
+    FETCHES_PLAIN: "It is not encrypted (`http`): others on the way can read and change it.", "未加密（`http`）：途中的其他人可以读取并更改内容。";
+    FETCHES_PORT: "The port {port} is not the usual one of the web.", "端口 {port} 不是网页的常用端口。";
+    FETCHES_USER: "What stands before the `@` is a user name, not the host; it is not sent. The host is `{host}`.", "`@` 之前是用户名而不是主机，不会发送。主机是 `{host}`。";
+    COVERS_HOST: "Any page of `{host}`, as long as it is encrypted (`https`) where you approved that.", "`{host}` 的任何网页；若当时批准的是加密连接（`https`），则仅限加密连接。";
+    OFF: "Your settings switch off reading the web (`[web] fetch = false`).", "你的设置关闭了读取网页（`[web] fetch = false`）。";
+    ADDRESS_WRONG: "`{address}` is not an address of the web.", "`{address}` 不是网页地址。";
+    SCHEME_WRONG: "Only `https` and `http` addresses can be read, not `{scheme}`.", "只能读取 `https` 和 `http` 地址，不能读取 `{scheme}`。";
+    PRIVATE: "`{host}` is on this machine or a private network, so it is not read. The user may allow it by name: `[web] hosts`.", "`{host}` 位于本机或私有网络，因此不读取。用户可在 `[web] hosts` 中按名称允许它。";
+    OTHER_HOST: "`{from}` redirects to another host, `{host}`, which is not allowed yet. To read it, fetch {address}", "`{from}` 重定向到另一个主机 `{host}`，尚未获准。如需读取，请获取 {address}";
+    DOWNGRADES: "`{from}` redirects to an address that is not encrypted, so it was not followed: {address}", "`{from}` 重定向到未加密的地址，因此没有跟随：{address}";
+    MANY_REDIRECTS: "More than {n} redirects, the last one to {address}", "重定向超过 {n} 次，最后一次指向 {address}";
+    NO_HOST: "The host `{host}` was not found.", "找不到主机 `{host}`。";
+    UNREACHABLE: "`{host}` cannot be reached.", "无法连接 `{host}`。";
+    BROKEN: "The connection to `{host}` broke, or its answer cannot be unpacked.", "与 `{host}` 的连接中断，或其响应无法解压。";
+    TOO_LARGE: "The page is larger than {mib} MiB.", "网页超过 {mib} MiB。";
+    TIMEOUT: "`{host}` did not answer within {seconds} s.", "`{host}` 在 {seconds} 秒内没有响应。";
+    WRONG_TYPE: "The page is neither text nor an image nor a PDF document: {type}, {bytes} bytes.", "该网页不是文本、图片或 PDF 文档：{type}，{bytes} 字节。";
+    PAST_THE_END: "The text has {total} bytes; {from} is past its end.", "文本共 {total} 字节，{from} 已超出末尾。";
+    STATUS: "The server answered with the status {status}.", "服务器返回状态 {status}。";
+}

@@ -1,0 +1,102 @@
+//! Tests questions and rules about pages of the web.
+
+use serde_json::json;
+
+use super::*;
+use crate::web::WebSettings;
+use avocet_core::protocol::ApprovalMode;
+
+fn fetch(url: &str, policy: &Policy) -> Verdict {
+    let work = StepAction::Tool { name: "web.fetch".into(), input: json!({ "url": url }) };
+    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    assess(step, PolicyContext { policy, place: &place(), world: &world() })
+}
+
+fn allowing(rule: &str) -> Policy {
+    Policy { allowed: vec![PolicyRule::parse(rule).unwrap()], ..Policy::default() }
+}
+
+fn runs(url: &str, policy: &Policy) -> bool {
+    matches!(fetch(url, policy), Verdict::Run(_))
+}
+
+/// The rules that ask.
+fn asking(url: &str) -> Vec<String> {
+    let verdict = fetch(url, &Policy::default());
+    assert!(matches!(verdict, Verdict::Ask(_)), "{url}");
+    let reasons = verdict.assessment().risk.reasons.clone();
+    reasons.into_iter().filter(|reason| reason.tier > Tier::L0).map(|reason| reason.rule).collect()
+}
+
+#[test]
+fn a_page_asks_and_the_question_names_what_is_unusual() {
+    assert_eq!(asking("https://docs.rs/serde"), ["web.fetch"]);
+    assert_eq!(asking("http://docs.rs"), ["web.fetch", "web.plain"]);
+    assert_eq!(asking("https://docs.rs:8443"), ["web.fetch", "web.port"]);
+    assert_eq!(asking("https://docs.rs@evil.test"), ["web.fetch", "web.user"]);
+}
+
+#[test]
+fn a_rule_covers_one_host() {
+    let policy = allowing("web.fetch docs.rs");
+    assert!(runs("https://docs.rs/a?b", &policy));
+    for url in ["https://docs.rs:8443/", "https://evil.docs.rs/", "https://docs.rs@evil.test/"] {
+        assert!(!runs(url, &policy), "{url}");
+    }
+    for rule in ["web.fetch", "web.fetch *", "web.fetch docs.rs *", "web.fetch docs.rs x"] {
+        assert!(!runs("https://docs.rs/", &allowing(rule)), "{rule}");
+    }
+    for rule in ["web.fetch docs.rs", "web.fetch *"] {
+        let denied = vec![PolicyRule::parse(rule).unwrap()];
+        let refusing = Policy { denied, ..policy.clone() };
+        assert!(matches!(fetch("https://docs.rs/", &refusing), Verdict::Refuse(_)), "{rule}");
+    }
+}
+
+#[test]
+fn a_remembered_host_is_read_again_unless_it_is_not_encrypted() {
+    let (policy, place) = (Policy::default(), place());
+    let world = world();
+    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
+    let grant = suggest_grant(fetch("https://docs.rs/a", &policy).assessment(), scene).unwrap();
+    assert_eq!(grant.rule.to_string(), "web.fetch docs.rs");
+    assert_eq!(why_never_applies(&grant.rule, None, scene), None);
+    assert_eq!(describe_coverage(&grant.rule, None, Path::new("/w")).len(), 1);
+    let granting = Policy { granted: vec![grant], ..Policy::default() };
+    assert!(runs("https://docs.rs/b", &granting));
+    assert!(!runs("http://docs.rs/b", &granting));
+    assert!(!runs("https://crates.io", &granting));
+    let user = fetch("https://u@docs.rs/", &policy);
+    assert_eq!(suggest_grant(user.assessment(), scene), None);
+}
+
+#[test]
+fn no_mode_answers_for_a_page() {
+    for approval in [ApprovalMode::Edits, ApprovalMode::Auto] {
+        let policy = Policy { approval, ..Policy::default() };
+        assert!(matches!(fetch("https://docs.rs", &policy), Verdict::Ask(_)), "{approval:?}");
+    }
+    let closed = Policy { network: Limit::Refuse, ..allowing("web.fetch docs.rs") };
+    assert!(matches!(fetch("https://docs.rs", &closed), Verdict::Refuse(_)));
+}
+
+#[test]
+fn an_address_that_is_not_read_is_a_fault_and_no_question() {
+    let off = Policy {
+        web: WebSettings { is_off: true, ..WebSettings::default() },
+        ..allowing("web.fetch docs.rs")
+    };
+    for (url, policy) in [
+        ("https://docs.rs", &off),
+        ("https://169.254.169.254/latest", &Policy::default()),
+        ("http://localhost:8080", &Policy::default()),
+        ("file:///etc/passwd", &Policy::default()),
+    ] {
+        let verdict = fetch(url, policy);
+        let task = verdict.assessment().task.clone();
+        assert!(matches!(task, Some(ToolTask::Fault(_))), "{url}: {task:?}");
+    }
+    let web = WebSettings { is_off: false, private_hosts: vec!["localhost".into()] };
+    let own = Policy { web, ..Policy::default() };
+    assert!(matches!(fetch("http://localhost:8080", &own), Verdict::Ask(_)));
+}

@@ -1,0 +1,74 @@
+//! Judges what a model wants to read from the web.
+
+use super::input::{InputError, InputFields, Names, find_field};
+use super::schema::{FieldKind, FieldRow, optional, required};
+use crate::findings::{Findings, excerpt};
+use crate::policy::{Policy, PolicyRule};
+use crate::refusal;
+use crate::spec::JudgeContext;
+use crate::web::{self, FetchTask};
+use avocet_core::i18n::web as words;
+use avocet_core::protocol::{Effect, StepAction, Tier};
+
+const URL: Names = &["url", "uri", "address", "link", "href", "page"];
+const FROM: Names = &["from", "start_index", "offset", "start"];
+
+pub const FETCH_FIELDS: &[FieldRow] =
+    &[required(URL, FieldKind::Text), optional(FROM, FieldKind::Number).says("byte to go on at")];
+
+pub fn fetch(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<FetchTask, InputError> {
+    let policy = ground.scene.policy;
+    if policy.web.is_off {
+        return Err(InputError::from(avocet_core::i18n::LocalizedText::from(words::OFF)));
+    }
+    let written = web::parse_address(input.text(URL)?)?;
+    let from = input.number(FROM)?.unwrap_or_default();
+    let host = web::host_label(&written);
+    let mut asks = |rule: &str, say| out.add(rule, Tier::L1, say, None, &[Effect::Network]);
+    asks(web::FETCH, words::FETCHES.with("host", excerpt(&host)));
+    if written.scheme() == "http" {
+        asks("web.plain", words::FETCHES_PLAIN.into());
+    }
+    if let Some(port) = written.port() {
+        asks("web.port", words::FETCHES_PORT.with("port", usize::from(port)));
+    }
+    if !written.username().is_empty() || written.password().is_some() {
+        asks("web.user", words::FETCHES_USER.with("host", excerpt(&host)));
+    }
+    let url = web::without_user(written);
+    let task = FetchTask {
+        url,
+        from,
+        private_hosts: policy.web.private_hosts.clone(),
+        allowed_hosts: allowed_hosts(policy),
+    };
+    task.check_host(&task.url)?;
+    Ok(task)
+}
+
+/// The hosts that rules of the user allow.
+fn allowed_hosts(policy: &Policy) -> Vec<String> {
+    let is_refused = |rule: &PolicyRule| {
+        let mut denied = policy.denied.iter();
+        denied.any(|deny| refusal::refuses(deny, &rule.program, &rule.args))
+    };
+    let rules = policy.allow_rules().into_iter();
+    let rules = rules.filter(|rule| is_host_rule(rule) && !is_refused(rule));
+    rules.flat_map(|rule| rule.args).collect()
+}
+
+/// Whether a rule is about one host.
+pub fn is_host_rule(rule: &PolicyRule) -> bool {
+    rule.program == web::FETCH && !rule.open && rule.args.len() == 1
+}
+
+/// The host that a step reads from.
+pub fn host_of(work: &StepAction) -> Option<String> {
+    let StepAction::Tool { name, input } = work else { return None };
+    let (_, text) = find_field(input.as_object()?, URL).filter(|_| name == web::FETCH)?;
+    Some(web::host_label(&web::parse_address(text.as_str()?).ok()?))
+}
