@@ -271,8 +271,6 @@ fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
 /// Without a registry, slothtool has nothing to run.
 fn usable_tools(startup: &Startup, exec: &Exec, desk: &file::FileToolState) -> Toolbox {
     let all = tools(exec, desk);
-    let reads_web = !startup.loaded.settings.policy().web.is_off;
-    let all = if reads_web { all.with_tool(Arc::new(WebFetch::default())) } else { all };
     let has_registry = Registry::registry_path(&startup.paths.home).exists();
     if has_registry { all } else { all.hiding(&OF_SLOTHTOOL) }
 }
@@ -281,6 +279,7 @@ fn tools(exec: &Exec, desk: &file::FileToolState) -> Toolbox {
     let mut tools = exec_tools(exec);
     tools.extend(file::all(desk));
     tools.extend(interaction::all());
+    tools.push(Arc::new(WebFetch::default()));
     Toolbox::new(tools).with_backups(desk.backups.clone())
 }
 

@@ -93,7 +93,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None, about: Some(about::PROGRAM_FOLDERS), timing: AtOnce },
     SettingKey { path: "safety.config_files",    kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None, about: Some(about::CONFIG_FILES), timing: AtOnce },
 
-    SettingKey { path: "web.fetch",              kind: Flag,                                      built_in: "true",    strictest: Some("false"),  variables: &[], elsewhere: None, about: Some(about::WEB_FETCH), timing: NextStart },
+    SettingKey { path: "web.fetch",              kind: Flag,                                      built_in: "true",    strictest: Some("false"),  variables: &[], elsewhere: None, about: Some(about::WEB_FETCH), timing: AtOnce },
     SettingKey { path: "web.hosts",              kind: List(Words),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None, about: Some(about::WEB_HOSTS), timing: AtOnce },
 
     SettingKey { path: "scripts.environment",    kind: List(Words),                               built_in: "HOME, LANG, USER", strictest: None,  variables: &[], elsewhere: None, about: Some(about::SCRIPT_ENVIRONMENT), timing: AtOnce },

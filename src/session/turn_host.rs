@@ -31,6 +31,7 @@ use avocet_core::protocol::{
 use avocet_core::text::ends_in_repetition;
 use avocet_hooks::HookEvent;
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
+use avocet_safety::web::FETCH;
 use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening, ToolTask};
 
 impl Host for TurnScope {
@@ -147,6 +148,21 @@ impl Host for TurnScope {
 }
 
 impl TurnScope {
+    /// The tools without that of the web as long as no message has an address: most requests have no
+    /// use for it. A model that calls it all the same is understood.
+    fn usable_tools(
+        &mut self,
+        tools: &Arc<[ToolSchema]>,
+        messages: &[Message],
+    ) -> Arc<[ToolSchema]> {
+        let is_off = self.judge.policy_context().policy.web.is_off;
+        if !is_off && messages.iter().any(|message| message.text().contains("://")) {
+            return Arc::clone(tools);
+        }
+        let is_of_web = |tool: &&ToolSchema| reply::tool_name(&tool.name) == FETCH;
+        tools.iter().filter(|tool| !is_of_web(tool)).cloned().collect()
+    }
+
     /// After a request that the server found too long: keeps to the window that it named from now
     /// on. True if that is less than was kept to.
     async fn shrink_to_window(&mut self) -> bool {
@@ -207,10 +223,10 @@ impl TurnScope {
         self.request_bytes =
             messages.iter().map(Message::len).sum::<usize>() + preamble.tools.bytes;
         let request = Request {
+            tools: self.usable_tools(&tools, &messages),
             messages,
             params: self.context.params.clone(),
             schema,
-            tools,
             effort: self.context.effort,
             cache_key: self.context.cache_key.clone(),
             restarts: true,

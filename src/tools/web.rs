@@ -23,7 +23,7 @@ use avocet_safety::{Cleared, ToolTask};
 mod html;
 mod page;
 
-use page::Page;
+use page::WebPage;
 
 /// The largest page in its unpacked form, in bytes.
 const MAX_BYTES: usize = 5 << 20;
@@ -110,7 +110,7 @@ impl WebFetch {
         &self,
         task: &FetchTask,
         timeout: Duration,
-    ) -> Result<Page, LocalizedText> {
+    ) -> Result<WebPage, LocalizedText> {
         let timed_out = || {
             let say = words::TIMEOUT.with("host", host_label(&task.url));
             say.with("seconds", timeout.as_secs())
@@ -118,7 +118,7 @@ impl WebFetch {
         with_timeout(timeout, self.page(task)).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
-    async fn page(&self, task: &FetchTask) -> Result<Page, LocalizedText> {
+    async fn page(&self, task: &FetchTask) -> Result<WebPage, LocalizedText> {
         let (url, response) = self.response(task).await?;
         let from = task.from;
         let reading = tokio::task::spawn_blocking(move || page::read(&url, &response, from));

@@ -345,6 +345,18 @@ fn a_first_request_with_ten_tools_is_small() {
     assert!(size <= 5_500, "{size} bytes");
 }
 
+#[test]
+fn the_tool_for_pages_is_described_once_a_message_has_an_address() {
+    for (message, is_there) in [("hi", false), ("read https://docs.rs/serde", true)] {
+        let bench = TestDir::new();
+        let server = Server::start(vec![says("Hello.")]);
+        let done = ask(&bench, &server, &["-p", message]);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let body = server.requests()[0].json();
+        assert_eq!(tools(&body).iter().any(|name| name == "web_fetch"), is_there, "{message}");
+    }
+}
+
 /// A call of `apply_patch` as a provider streams it, and the answer after it.
 fn patch_replies(provider: &str, given: &Value) -> Vec<Reply> {
     let all = |events: &[Value]| Reply::events(events.iter().map(event));

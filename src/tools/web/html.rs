@@ -49,7 +49,8 @@ fn convert(html: &str) -> Option<String> {
 /// A page without the elements that say nothing to a reader; one without an end goes to the end.
 fn without_elements(html: &str) -> String {
     let lower = html.to_ascii_lowercase();
-    let (mut out, mut at) = (String::with_capacity(html.len()), 0);
+    let mut out = String::with_capacity(html.len());
+    let mut at = 0;
     while let Some((start, name)) = next_removed(&lower, at) {
         out.push_str(html.get(at..start).unwrap_or_default());
         let end = format!("</{name}");
@@ -90,7 +91,9 @@ enum Scan {
 /// Whether a parser needs little time and stack for a page. It counts more than a parser would.
 fn is_shallow(html: &str) -> bool {
     let bytes = html.as_bytes();
-    let (mut scan, mut depth, mut attributes) = (Scan::Text, 0_usize, 0_usize);
+    let mut scan = Scan::Text;
+    let mut depth = 0_usize;
+    let mut attributes = 0_usize;
     let mut before = 0;
     for (at, byte) in bytes.iter().enumerate() {
         match (scan, *byte) {
@@ -135,7 +138,8 @@ fn counts(tag: &str) -> bool {
 }
 
 fn without_tags(html: &str) -> String {
-    let (mut out, mut rest) = (String::new(), html);
+    let mut out = String::new();
+    let mut rest = html;
     while let Some((text, tag)) = rest.split_once('<') {
         out.push_str(text);
         rest = tag.split_once('>').map_or("", |(_, after)| after);
