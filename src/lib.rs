@@ -16,7 +16,7 @@
 //! `tests/inproc/architecture.rs` checks what no compiler does: that `text`, `protocol`, `safety`,
 //! `context`, `prompt` and `agent::turn` use no `async`, no I/O and no clock, that only
 //! `tools::exec` starts processes, only `model` speaks HTTP, only `config` reads the environment,
-//! only `tui` names ratatui or crossterm, and only `safety` makes a [`safety::Cleared`] step.
+//! only `tui` names ratatui or crossterm, and only `safety` makes a [`safety::ClearedStep`] step.
 
 pub mod app;
 pub mod cli;

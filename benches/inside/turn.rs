@@ -55,7 +55,7 @@ fn run(replies: &[String]) -> usize {
                 TurnInput::Replied(Ok(ModelReply::from_text(replies.next().unwrap().clone())))
             }
             TurnAction::Run(cleared) => {
-                let judged = cleared.assessment();
+                let judged = cleared.judgement();
                 let (step, risk) = (judged.step.clone(), judged.risk.clone());
                 let mut seen = Observation::not_run(step, "/work", risk, Outcome::Ran);
                 seen.exit_code = Some(0);

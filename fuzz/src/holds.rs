@@ -12,7 +12,7 @@ use avocet::safety::{
     self, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
     is_rule,
 };
-use avocet::script::syntax::{self, ScriptNode, Tree};
+use avocet::script::syntax::{self, ScriptValue, Tree};
 use avocet::script::text::{MessageText, args, json5};
 use avocet::script::tool_protocol;
 use avocet::text::escape;
@@ -58,10 +58,10 @@ pub fn arguments(data: &[u8]) {
         ..Requires::default()
     };
     let stricter = Step { requires: all, ..step.clone() };
-    let risk = with_scene(|scene| safety::assess(step, scene).assessment().risk.clone());
+    let risk = with_scene(|scene| safety::assess(step, scene).judgement().risk.clone());
     sound(&risk);
     assert!(!hides || risk.tier > Tier::L0, "{risk:?}");
-    let worse = with_scene(|scene| safety::assess(stricter, scene).assessment().risk.tier);
+    let worse = with_scene(|scene| safety::assess(stricter, scene).judgement().risk.tier);
     assert!(worse >= risk.tier, "asking for more made it milder");
 }
 
@@ -70,7 +70,7 @@ pub fn shell(data: &[u8]) {
     let line = String::from_utf8_lossy(data);
     let (risk, pieces) = with_scene(|scene| {
         let verdict = safety::assess_shell("", &line, scene);
-        (verdict.assessment().risk.clone(), verdict.assessment().pieces.clone())
+        (verdict.judgement().risk.clone(), verdict.judgement().pieces.clone())
     });
     sound(&risk);
     for piece in &pieces {
@@ -145,7 +145,7 @@ pub fn script(data: &[u8]) {
     }
 }
 
-fn within(node: &ScriptNode, lines: u32) {
+fn within(node: &ScriptValue, lines: u32) {
     assert!(node.position.line >= 1 && node.position.line <= lines + 1, "{:?}", node.position);
     match &node.tree {
         Tree::List(items) => items.iter().for_each(|item| within(item, lines)),

@@ -14,7 +14,7 @@ use crate::cli::input::{self, Confirmation};
 use crate::cli::print::QUIET;
 use crate::cli::{Exit, messages, output};
 use avocet_config::extensions::{
-    ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, edit, examples, skill,
+    ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, edit, examples, skill,
 };
 use avocet_config::extensions::{Maker, Owner};
 use avocet_core::i18n::{Localize, LocalizedText, library as w, prompt};
@@ -44,7 +44,7 @@ pub fn run(
     } else {
         &[kind]
     };
-    let library = ExtensionSet::load_kinds(&startup.search_path(), kinds);
+    let library = ExtensionLibrary::load_kinds(&startup.search_path(), kinds);
     let named = |name: &str| {
         extensions::find(&library, kind, name)
             .map_err(|absent| startup.fail(&Notice::error(absent.localized()), Exit::WrongUse))
@@ -89,7 +89,7 @@ fn report_info(startup: &Startup, say: LocalizedText) -> Exit {
 /// Prints the file unchanged; its path goes to standard error.
 fn show(
     startup: &Startup,
-    library: &ExtensionSet,
+    library: &ExtensionLibrary,
     file: &LoadedFile,
     how: ExtensionOptions,
 ) -> Exit {

@@ -11,7 +11,7 @@ use super::subcommands::{print_rows, print_text};
 use crate::cli::gateway::GatewayCommand;
 use crate::cli::{Exit, output};
 use avocet_config::Secret;
-use avocet_config::extensions::ExtensionSet;
+use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::gateway::GatewaySettings;
 use avocet_config::key_store::KeyPlace;
 use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words, gateway as w};
@@ -147,7 +147,7 @@ pub fn platform_menu(
 }
 
 fn menu(startup: &Startup, platform: ChatPlatform, json: bool) -> Exit {
-    let own = ExtensionSet::load(&startup.search_path()).extensions();
+    let own = ExtensionLibrary::load(&startup.search_path()).extensions();
     let lang = startup.lang();
     let menu = platform_menu(platform, &startup.loaded.settings.gateway, &own, lang);
     if json {

@@ -17,7 +17,7 @@ use super::session_builder;
 use super::startup::Startup;
 use super::step_runner::SessionPurpose;
 use crate::cli::{Exit, output};
-use avocet_config::extensions::ExtensionSet;
+use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::gateway::{ChatToken, GatewaySettings, PlatformSettings};
 use avocet_config::load::{SettingsStamp, load, stamps};
 use avocet_config::{Sources, atomic_file};
@@ -68,7 +68,7 @@ pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) 
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    let own = ExtensionSet::load(&startup.search_path()).extensions();
+    let own = ExtensionLibrary::load(&startup.search_path()).extensions();
     let unusable = super::gateway::unusable_names(&own).into_iter();
     for why in unusable.chain(unknown_names(&settings, &own, startup.lang())) {
         startup.fail(&Notice::warning(why), Exit::Done);
@@ -244,7 +244,7 @@ fn service_menu(
 ) -> ServiceMenu {
     let (startup, settings) = (Arc::clone(startup), settings.clone());
     let read = move || {
-        let own = ExtensionSet::load(&startup.search_path()).extensions();
+        let own = ExtensionLibrary::load(&startup.search_path()).extensions();
         let menu = super::gateway::platform_menu(platform, &settings, &own, startup.lang()).body;
         let calls = match (platform, menu) {
             // Slack's menu is part of its manifest.

@@ -13,7 +13,7 @@ use crate::cli::headless::Options;
 use crate::cli::print::{self, PrintChannels};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, messages, output};
-use avocet_config::extensions::{ExtensionFileKind, ExtensionSet, expand};
+use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary, expand};
 use avocet_config::{ConfigDiagnostic, ConfigError};
 use avocet_core::i18n::{
     Localize, LocalizedText, cli as words, library as w, model as model_words,
@@ -218,7 +218,7 @@ fn extension_prompt(
     piped: bool,
 ) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: LocalizedText| startup.fail(&Notice::error(say), Exit::WrongUse);
-    let library = ExtensionSet::load_kinds(
+    let library = ExtensionLibrary::load_kinds(
         &startup.search_path(),
         &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
     );

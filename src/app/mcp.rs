@@ -173,7 +173,7 @@ impl ServerStarter for SandboxedStarter {
                 Verdict::Run(step) => step,
                 Verdict::Ask(step) => step.approve_named(),
                 Verdict::Refuse(step) => {
-                    let why = step.assessment().risk.main_reason().cloned();
+                    let why = step.judgement().risk.main_reason().cloned();
                     return Err(why.unwrap_or_else(|| words::NO_REASON.into()));
                 }
             };

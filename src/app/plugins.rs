@@ -38,7 +38,7 @@ fn run(startup: &Startup, world: &System, alias: &str, args: &[String]) -> Exit 
     let work = StepAction::Tool { name: "plugin.run".to_owned(), input };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let verdict = assess(step, PolicyContext { policy: &policy, place: &place, world });
-    let judged = verdict.assessment();
+    let judged = verdict.judgement();
     let plugin = match (&judged.task, &judged.program) {
         (Some(ToolTask::Fault(fault)), _) => {
             return startup.fail(&Notice::error(fault.say.clone()), Exit::Failed);

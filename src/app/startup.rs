@@ -221,7 +221,7 @@ impl Startup {
         self.trusted = is_trusted;
     }
 
-    /// The folders that matter for an assessment.
+    /// The folders that matter for an judgement.
     pub fn workspace(&self) -> safety::Workspace {
         self.surroundings.workspace.get_or_make(|| self.find_workspace())
     }

@@ -20,7 +20,7 @@ use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::messages::{self, Printer};
 use crate::cli::model::ModelListing;
 use crate::cli::{Exit, config, model, output, policy, session, shell_files, table};
-use avocet_config::extensions::ExtensionSet;
+use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::project_instructions;
 use avocet_config::{Connection, Environment};
 use avocet_core::i18n::{Localize, LocalizedText, cli as words, common};
@@ -253,7 +253,7 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
         programs: world.folders(),
         sandbox: &startup.sandbox(&world).rows(),
         temp: &startup.shared.temp,
-        library: &ExtensionSet::load(&startup.search_path()),
+        library: &ExtensionLibrary::load(&startup.search_path()),
         servers: &ServerFiles::new(startup).rows(startup.trusted),
         hooks: &read_hooks(&hook_folders(startup), startup.trusted),
     };
@@ -282,7 +282,8 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
             let offer = fetch_models(loaded.settings.connection.clone(), keys).await;
             let sandbox = Sandbox::new(setting, held).with_run_folder(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
-            let library = tokio::task::spawn_blocking(move || ExtensionSet::load(&places)).await;
+            let library =
+                tokio::task::spawn_blocking(move || ExtensionLibrary::load(&places)).await;
             let servers = tokio::task::spawn_blocking(move || servers.rows(trusted)).await;
             let rows = doctor::rows(&DoctorFindings {
                 paths: &paths,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::Exit;
 use super::extensions;
 use super::model::ModelListing;
-use avocet_config::extensions::ExtensionSet;
+use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
 use avocet_core::i18n::{
     Localize, LocalizedText, PhraseValue, cli as w, common, hooks as phrases, session, temp,
@@ -40,7 +40,7 @@ pub struct DoctorFindings<'a> {
     /// The folder for temporary files.
     pub temp: &'a RunFolder,
     /// Every bot, command and skill.
-    pub library: &'a ExtensionSet,
+    pub library: &'a ExtensionLibrary,
     /// What of each file that defines MCP servers is used.
     pub servers: &'a [PageRow],
     /// The files with hooks, and what of them is not used.
@@ -282,7 +282,7 @@ mod tests {
             programs: &["/usr/bin".into()],
             sandbox: &[],
             temp: &RunFolder::default(),
-            library: &ExtensionSet::default(),
+            library: &ExtensionLibrary::default(),
             servers: &[],
             hooks: &HookFiles::default(),
         };

@@ -15,7 +15,7 @@ use avocet_core::prompt::template;
 use avocet_core::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
 use avocet_core::text::visible;
 use avocet_safety::{
-    self as safety, Assessment, Machine, PolicyContext, ToolTask, Verdict, Workspace,
+    self as safety, Judgement, Machine, PolicyContext, ToolTask, Verdict, Workspace,
 };
 use avocet_tools::system::System;
 
@@ -81,7 +81,7 @@ fn tool_step(name: &str, input: Map<String, Value>) -> Result<StepAction, Locali
 /// The verdict on one step, for users: several lines, without a newline at the end.
 pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> String {
     let verdict = judge(work, scene);
-    let judged = verdict.assessment();
+    let judged = verdict.judgement();
     let outcome = match &verdict {
         Verdict::Run(_) => words::EXPLAIN_RUNS,
         Verdict::Ask(_) => words::EXPLAIN_ASKS,
@@ -107,7 +107,7 @@ pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> S
 }
 
 /// The judged step: the program with its path, or the tool.
-fn step_title(work: &StepAction, judged: &Assessment, lang: Lang) -> String {
+fn step_title(work: &StepAction, judged: &Judgement, lang: Lang) -> String {
     let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
     match work {
         StepAction::Tool { name, .. } => {
@@ -122,7 +122,7 @@ fn step_title(work: &StepAction, judged: &Assessment, lang: Lang) -> String {
 }
 
 /// The result that a step of a tool would have: the error in its input, or the change to the file.
-fn outcome_lines(judged: &Assessment, lang: Lang) -> Vec<String> {
+fn outcome_lines(judged: &Judgement, lang: Lang) -> Vec<String> {
     match &judged.task {
         Some(ToolTask::Fault(fault)) => {
             let say = fault.say.text(lang);
@@ -141,10 +141,10 @@ fn outcome_lines(judged: &Assessment, lang: Lang) -> Vec<String> {
 /// The verdict on one step, as an answer of the batch without its `id`.
 pub fn explain_json(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> Value {
     let verdict = judge(work, scene);
-    let mut answer = assessment_json(verdict.assessment(), lang);
-    let path = verdict.assessment().program.as_ref().map(|program| program.path.to_string_lossy());
+    let mut answer = assessment_json(verdict.judgement(), lang);
+    let path = verdict.judgement().program.as_ref().map(|program| program.path.to_string_lossy());
     answer["program"] = json!(path);
-    answer["cwd"] = json!(verdict.assessment().cwd);
+    answer["cwd"] = json!(verdict.judgement().cwd);
     answer
 }
 
@@ -222,7 +222,7 @@ fn answer_batch_line(line: &[u8], policy: &safety::Policy, here: &Workspace, lan
         ..workspace_in(workspace, home, asked.trusted.unwrap_or(true), &system)
     };
     let scene = PolicyContext { policy, place: &place, world: &system };
-    let judged = |work: &StepAction| Ok(assessment_json(judge(work, scene).assessment(), lang));
+    let judged = |work: &StepAction| Ok(assessment_json(judge(work, scene).judgement(), lang));
     let answered = match (&asked.program, &asked.tool, &asked.shell, &asked.args) {
         (Some(program), None, _, Some(BatchArgs::Words(args))) => judged(&command(program, args)),
         (Some(program), None, _, None) => judged(&command(program, &[])),
@@ -259,7 +259,7 @@ fn judge(work: &StepAction, scene: PolicyContext<'_>) -> Verdict {
     safety::assess(Step { id, work: work.clone(), requires, cwd: None }, scene)
 }
 
-fn assessment_json(judged: &Assessment, lang: Lang) -> Value {
+fn assessment_json(judged: &Judgement, lang: Lang) -> Value {
     let reasons: Vec<Value> = judged
         .risk
         .reasons
@@ -310,8 +310,7 @@ fn shell_line_json(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lan
     };
     let verdicts = lines.iter().map(|line| safety::assess_shell("", line, scene));
     let verdicts: Vec<Verdict> = verdicts.collect();
-    let worst =
-        verdicts.iter().map(Verdict::assessment).rev().max_by_key(|judged| judged.risk.tier);
+    let worst = verdicts.iter().map(Verdict::judgement).rev().max_by_key(|judged| judged.risk.tier);
     let Some(judged) = worst else { return Value::Null };
     let mut answer = assessment_json(judged, lang);
     let mut warnings = judged.seen.warnings.clone();

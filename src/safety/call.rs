@@ -55,7 +55,7 @@ impl<'a> ProgramCall<'a> {
     /// Whether the program is a part of a small system in one file, which knows few of
     /// the usual options.
     pub fn is_busybox(&self) -> bool {
-        let world = self.context.scene.world;
+        let world = self.context.policy_cx.world;
         let real = world.program(self.name).map(|program| world.resolve(&program.path));
         let name = real.as_deref().and_then(Path::file_name);
         name.is_some_and(|name| name == "busybox" || name == "toybox")
@@ -66,7 +66,7 @@ impl<'a> ProgramCall<'a> {
     pub fn supports_option(&self, option: &str) -> bool {
         const MOST: usize = 1024 * 1024;
         let name = option.trim_start_matches('-').as_bytes();
-        let world = self.context.scene.world;
+        let world = self.context.policy_cx.world;
         let gnu = cfg!(target_os = "linux") || self.name.starts_with('g');
         let program = gnu.then(|| world.program(self.name)).flatten();
         program.is_some_and(|program| match world.read(&program.path, MOST) {
@@ -118,7 +118,7 @@ impl<'a> ProgramCall<'a> {
 
     /// What the repository it runs in tracks; `None`: that is not known.
     pub fn tracked_files(&self) -> Option<Tracked> {
-        let world = self.context.scene.world;
+        let world = self.context.policy_cx.world;
         repository::read(world, &world.resolve(&self.context.cwd)).classify_tracked(world)
     }
 
@@ -138,14 +138,14 @@ impl<'a> ProgramCall<'a> {
     /// Adds what reading `text` as a file means.
     pub fn check_read(&self, text: &str, at: usize, findings: &mut Findings) {
         // Most programs read what comes in for `-`; some open a file of that name.
-        let (scene, cwd) = (self.context.scene, &self.context.cwd);
+        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
         let text = match text {
-            "-" if scene.world.kind(&cwd.join("-")) == PathKind::Missing => return,
+            "-" if policy_cx.world.kind(&cwd.join("-")) == PathKind::Missing => return,
             "-" => "./-",
             text => text,
         };
-        if let Some((rule, why, effects)) = paths::classify(text, cwd, scene).read_risk() {
-            findings.launch.reads.push(scene.resolve(text, cwd));
+        if let Some((rule, why, effects)) = paths::classify(text, cwd, policy_cx).read_risk() {
+            findings.launch.reads.push(policy_cx.resolve(text, cwd));
             let say = why.with("path", self.display_path(text));
             findings.add(rule, Tier::L1, say, self.seat.arg(at), effects);
         }
@@ -153,10 +153,10 @@ impl<'a> ProgramCall<'a> {
 
     /// Adds what listing the names in `text` means: less than reading what is there.
     pub fn check_list(&self, text: &str, at: usize, findings: &mut Findings) {
-        let (scene, cwd) = (self.context.scene, &self.context.cwd);
-        let folder = scene.resolve(text, cwd);
-        let is_outside = paths::classify(text, cwd, scene) == PathClass::Outside;
-        if is_outside && scene.place.can_list(&folder) {
+        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
+        let folder = policy_cx.resolve(text, cwd);
+        let is_outside = paths::classify(text, cwd, policy_cx) == PathClass::Outside;
+        if is_outside && policy_cx.place.can_list(&folder) {
             findings.launch.lists.push(folder);
         } else {
             self.check_read(text, at, findings);
@@ -168,7 +168,7 @@ impl<'a> ProgramCall<'a> {
         if !text.bytes().all(|byte| matches!(byte, b'.' | b'/')) {
             return excerpt(text);
         }
-        let home = &self.context.scene.place.home;
+        let home = &self.context.policy_cx.place.home;
         let path = paths::normalize(&paths::absolute(text, &self.context.cwd, home));
         excerpt(&path.to_string_lossy())
     }
@@ -186,13 +186,13 @@ impl<'a> ProgramCall<'a> {
         opening: WriteOpening,
         findings: &mut Findings,
     ) {
-        let (scene, cwd) = (self.context.scene, &self.context.cwd);
-        let class = paths::classify(text, cwd, scene);
+        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
+        let class = paths::classify(text, cwd, policy_cx);
         let is_of_folders = ["mkdir", "rmdir"].contains(&self.id.as_str());
         let steers = || {
-            let path = scene.resolve(text, cwd);
-            let kind = if is_of_folders { PathKind::Folder } else { scene.world.kind(&path) };
-            scene.steers_as(&path, kind)
+            let path = policy_cx.resolve(text, cwd);
+            let kind = if is_of_folders { PathKind::Folder } else { policy_cx.world.kind(&path) };
+            policy_cx.steers_as(&path, kind)
         };
         let Some((rule, tier, why)) = class.write_risk(is_in_repository(text), steers) else {
             return;

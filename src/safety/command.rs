@@ -36,8 +36,8 @@ static JUDGES: Judges =
     Judges { find_row: rules::find, judge_row, judge_command, judge_line: shell::judge_line };
 
 /// The context of a step in this folder.
-pub fn judge_context(scene: PolicyContext<'_>, cwd: PathBuf) -> JudgeContext<'_> {
-    JudgeContext { scene, cwd, in_line: false, judges: &JUDGES }
+pub fn judge_context(policy_cx: PolicyContext<'_>, cwd: PathBuf) -> JudgeContext<'_> {
+    JudgeContext { policy_cx, cwd, in_line: false, judges: &JUDGES }
 }
 
 /// Judges `name` with `args`; `named` is the argument that contains the name, if one does.
@@ -154,7 +154,7 @@ fn record_started_programs(
     if spec.helpers.is_empty() {
         return;
     }
-    let world = context.scene.world;
+    let world = context.policy_cx.world;
     let Some(program) = world.program(name) else { return };
     let Some(above) = program.path.parent().and_then(Path::parent) else { return };
     let places = spec.helpers.iter().map(|place| above.join(place));
@@ -365,7 +365,7 @@ fn check_possible_paths(call: &ProgramCall<'_>, text: &str, at: usize, findings:
 }
 
 fn is_outside(call: &ProgramCall<'_>, text: &str) -> bool {
-    let class = paths::classify(text, &call.context.cwd, call.context.scene);
+    let class = paths::classify(text, &call.context.cwd, call.context.policy_cx);
     matches!(class, PathClass::Outside | PathClass::Public)
 }
 
@@ -428,7 +428,8 @@ pub fn check_denied(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    let rule = context.scene.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));
+    let rule =
+        context.policy_cx.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));
     if let Some(rule) = rule {
         let say = words::DENIED.with("rule", rule.to_string());
         findings.add("denied", Tier::L2, say, named, &[]);

@@ -122,7 +122,7 @@ fn coverage_of(rule: &PolicyRule, by_hand: bool) -> Coverage {
 pub fn why_never_applies(
     rule: &PolicyRule,
     grant: Option<&Grant>,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> Option<LocalizedText> {
     let shown = rule.to_string();
     if tools::web::is_host_rule(rule) {
@@ -140,11 +140,11 @@ pub fn why_never_applies(
         granted: grant.cloned().into_iter().collect(),
         narrowed: None,
         approval: ApprovalMode::Ask,
-        ..scene.policy.clone()
+        ..policy_cx.policy.clone()
     };
-    let place = Workspace { trusted: true, ..scene.place.clone() };
-    let verdict = assess_rule(rule, PolicyContext { policy: &policy, place: &place, ..scene });
-    let risk = &verdict.assessment().risk;
+    let place = Workspace { trusted: true, ..policy_cx.place.clone() };
+    let verdict = assess_rule(rule, PolicyContext { policy: &policy, place: &place, ..policy_cx });
+    let risk = &verdict.judgement().risk;
     let why = risk.reasons.first().map(|reason| reason.say.clone())?;
     match verdict {
         Verdict::Refuse(_) => Some(words::NEVER_REFUSED.with("rule", shown).with("why", why)),
@@ -164,31 +164,34 @@ pub fn why_never_applies(
 
 /// The content that a rule the user writes is bound to: a program of the folder, or the
 /// script passed to an interpreter. An error: it names neither.
-pub fn bind_to_content(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
-    let folder = scene.place.cwd.clone();
-    let path = paths::absolute(&rule.program, &folder, &scene.place.home);
-    let named = rule.program.contains('/').then(|| scene.world.executable_at(&path)).flatten();
-    let trusted = scene.world.program(&path.to_string_lossy()).is_some();
-    let pinned = grant::pin(named.as_ref().filter(|_| !trusted), scene);
-    let Some(pinned) = pinned else { return bind_to_script(rule, scene) };
+pub fn bind_to_content(
+    rule: PolicyRule,
+    policy_cx: PolicyContext<'_>,
+) -> Result<Grant, PolicyRule> {
+    let folder = policy_cx.place.cwd.clone();
+    let path = paths::absolute(&rule.program, &folder, &policy_cx.place.home);
+    let named = rule.program.contains('/').then(|| policy_cx.world.executable_at(&path)).flatten();
+    let trusted = policy_cx.world.program(&path.to_string_lossy()).is_some();
+    let pinned = grant::pin(named.as_ref().filter(|_| !trusted), policy_cx);
+    let Some(pinned) = pinned else { return bind_to_script(rule, policy_cx) };
     let reasons = grant::OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
     let (effects, pinned) = (vec![Effect::Exec], Some(pinned));
     Ok(Grant { rule, terms: Terms { folder, reasons, effects, pinned, script: None } })
 }
 
 /// The same for an interpreter that is given a script: what its step would be offered.
-fn bind_to_script(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
-    let place = Workspace { trusted: true, ..scene.place.clone() };
+fn bind_to_script(rule: PolicyRule, policy_cx: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
+    let place = Workspace { trusted: true, ..policy_cx.place.clone() };
     let approval = ApprovalMode::Ask;
-    let policy = Policy { allowed: vec![], granted: vec![], approval, ..scene.policy.clone() };
-    let scene = PolicyContext { policy: &policy, place: &place, ..scene };
-    let offered = grant::suggest_grant(assess_rule(&rule, scene).assessment(), scene);
+    let policy = Policy { allowed: vec![], granted: vec![], approval, ..policy_cx.policy.clone() };
+    let policy_cx = PolicyContext { policy: &policy, place: &place, ..policy_cx };
+    let offered = grant::suggest_grant(assess_rule(&rule, policy_cx).judgement(), policy_cx);
     offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)
 }
 
 /// Judges exactly what a rule names.
-fn assess_rule(rule: &PolicyRule, scene: PolicyContext<'_>) -> Verdict {
+fn assess_rule(rule: &PolicyRule, policy_cx: PolicyContext<'_>) -> Verdict {
     let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    assess(step, scene)
+    assess(step, policy_cx)
 }

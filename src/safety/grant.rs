@@ -17,7 +17,7 @@ use super::policy::{Grant, Pinned, Policy, PolicyRule, Terms};
 use super::reach::{self, OperandScope};
 use super::rules::remembered::RuleReach;
 use super::spec::Operands;
-use super::{Assessment, Contents, PathKind, PolicyContext, Program, rules, tools};
+use super::{Contents, Judgement, PathKind, PolicyContext, Program, rules, tools};
 use avocet_core::text::short_name;
 
 /// A step that would be asked about.
@@ -27,7 +27,7 @@ pub(super) struct GrantQuestion<'a> {
     pub cwd: &'a Path,
     pub program: Option<&'a Program>,
     pub findings: &'a Findings,
-    pub scene: PolicyContext<'a>,
+    pub policy_cx: PolicyContext<'a>,
 }
 
 /// The largest program of a folder that is remembered by its content.
@@ -104,7 +104,7 @@ impl<'a> GrantQuestion<'a> {
 
     /// The program is in the workspace, however it was named.
     pub fn is_in_workspace(&self) -> bool {
-        is_in_workspace(self.program, self.scene)
+        is_in_workspace(self.program, self.policy_cx)
             || self.reasons().any(|(id, _)| OF_FOLDER.contains(&id))
     }
 }
@@ -113,7 +113,7 @@ impl Grant {
     fn covers(&self, asked: GrantQuestion<'_>) -> bool {
         let Terms { folder, reasons, effects, pinned, script } = &self.terms;
         let same_file = match pinned {
-            Some(pinned) => pinned.matches(asked.program, asked.scene),
+            Some(pinned) => pinned.matches(asked.program, asked.policy_cx),
             None => !asked.is_in_workspace() && is_same_program(&self.rule, asked),
         };
         let tool = matches!(asked.work, StepAction::Tool { .. });
@@ -134,16 +134,16 @@ impl Grant {
 
 impl Pinned {
     /// Whether this is the program, with the content it had.
-    fn matches(&self, program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
+    fn matches(&self, program: Option<&Program>, policy_cx: PolicyContext<'_>) -> bool {
         program.is_some_and(|program| program.path == self.path)
-            && pin(program, scene).as_ref() == Some(self)
+            && pin(program, policy_cx).as_ref() == Some(self)
     }
 }
 
 /// Whether a rule the user wrote answers.
 fn is_covered_by_user_rule(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
     let tool = matches!(asked.work, StepAction::Tool { .. });
-    let here = tool || asked.cwd == asked.scene.place.workspace;
+    let here = tool || asked.cwd == asked.policy_cx.place.workspace;
     let own = !asked.is_in_workspace() && is_same_program(rule, asked);
     // A file passed to an interpreter is covered by its content, which a text cannot hold.
     if !own || !here || !rule_covers(rule, asked, true) || !is_same_script(asked, None) {
@@ -203,14 +203,14 @@ fn is_same_program(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool {
     if program == &rule.program && !program.contains('/') {
         return true;
     }
-    let known = asked.scene.world.program(&rule.program);
+    let known = asked.policy_cx.world.program(&rule.program);
     known.is_some() && known.as_ref() == asked.program
 }
 
 fn rule_covers(rule: &PolicyRule, asked: GrantQuestion<'_>, by_hand: bool) -> bool {
     match asked.work {
         StepAction::Exec { program, args } => {
-            let here = CommandFolder { cwd: asked.cwd, scene: asked.scene };
+            let here = CommandFolder { cwd: asked.cwd, policy_cx: asked.policy_cx };
             rule_covers_args(rule, program, args, by_hand, &here)
         }
         StepAction::Tool { .. } if let Some(host) = tools::web::host_of(asked.work) => {
@@ -250,42 +250,42 @@ fn is_wrapper(program: &str) -> bool {
 /// The folder a command runs in.
 pub(super) struct CommandFolder<'a> {
     pub cwd: &'a Path,
-    pub scene: PolicyContext<'a>,
+    pub policy_cx: PolicyContext<'a>,
 }
 
 impl OperandScope for CommandFolder<'_> {
     fn is_inside(&self, text: &str) -> bool {
-        let path = self.scene.resolve(text, self.cwd);
-        self.scene.place.root_of(&path).is_some()
-            && paths::classify(text, self.cwd, self.scene) == PathClass::Inside
+        let path = self.policy_cx.resolve(text, self.cwd);
+        self.policy_cx.place.root_of(&path).is_some()
+            && paths::classify(text, self.cwd, self.policy_cx) == PathClass::Inside
     }
 
     fn is_steering_file(&self, text: &str) -> bool {
-        self.scene.is_steering_file(text, self.cwd)
+        self.policy_cx.is_steering_file(text, self.cwd)
     }
 
     fn is_steering_folder(&self, text: &str) -> bool {
-        self.scene.steers_as(&self.scene.resolve(text, self.cwd), PathKind::Folder)
+        self.policy_cx.steers_as(&self.policy_cx.resolve(text, self.cwd), PathKind::Folder)
     }
 
     fn has_local_program(&self, name: &str) -> bool {
         let folders = self.cwd.ancestors();
-        let mut inside = folders.take_while(|dir| dir.starts_with(&self.scene.place.workspace));
+        let mut inside = folders.take_while(|dir| dir.starts_with(&self.policy_cx.place.workspace));
         inside.any(|dir| {
-            self.scene.world.kind(&dir.join("node_modules/.bin").join(name)) == PathKind::File
+            self.policy_cx.world.kind(&dir.join("node_modules/.bin").join(name)) == PathKind::File
         })
     }
 }
 
-fn is_in_workspace(program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
-    program.is_some_and(|program| program.path.starts_with(&scene.place.workspace))
+fn is_in_workspace(program: Option<&Program>, policy_cx: PolicyContext<'_>) -> bool {
+    program.is_some_and(|program| program.path.starts_with(&policy_cx.place.workspace))
 }
 
 /// The content of a program that is to be remembered by it.
-pub(super) fn pin(program: Option<&Program>, scene: PolicyContext<'_>) -> Option<Pinned> {
+pub(super) fn pin(program: Option<&Program>, policy_cx: PolicyContext<'_>) -> Option<Pinned> {
     let program = program?;
     let path = program.path.clone();
-    let digest = match scene.world.read(&path, MOST_PROGRAM) {
+    let digest = match policy_cx.world.read(&path, MOST_PROGRAM) {
         Contents::Bytes(bytes) => tools::digest(&bytes),
         // Too large to be read at each step: the very file, unchanged since.
         Contents::Missing | Contents::Unreadable => {
@@ -298,7 +298,7 @@ pub(super) fn pin(program: Option<&Program>, scene: PolicyContext<'_>) -> Option
 /// Whether the interpreter is given the script that a rule is bound to, with the content it
 /// had; true where it is given none.
 fn is_same_script(asked: GrantQuestion<'_>, known: Option<&Pinned>) -> bool {
-    match ScriptArg::from_work(asked.work, asked.cwd, asked.scene) {
+    match ScriptArg::from_work(asked.work, asked.cwd, asked.policy_cx) {
         ScriptArg::No => true,
         ScriptArg::File(script) => known == Some(&script),
         ScriptArg::Unread => false,
@@ -315,7 +315,7 @@ enum ScriptArg {
 }
 
 impl ScriptArg {
-    fn from_work(work: &StepAction, cwd: &Path, scene: PolicyContext<'_>) -> ScriptArg {
+    fn from_work(work: &StepAction, cwd: &Path, policy_cx: PolicyContext<'_>) -> ScriptArg {
         let StepAction::Exec { program, args } = work else { return ScriptArg::No };
         let takes_file = matches!(reach::match_form(program, args).reach, RuleReach::Script);
         let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
@@ -324,8 +324,8 @@ impl ScriptArg {
         }
         // `deno run x.ts`: the first word that is a file.
         let file = |name: &&String| {
-            let path = scene.resolve(name, cwd);
-            match scene.world.read(&path, MOST_PROGRAM) {
+            let path = policy_cx.resolve(name, cwd);
+            match policy_cx.world.read(&path, MOST_PROGRAM) {
                 Contents::Bytes(bytes) => Some(Pinned { path, digest: tools::digest(&bytes) }),
                 Contents::Missing | Contents::Unreadable => None,
             }
@@ -336,7 +336,7 @@ impl ScriptArg {
 
 /// The rule that "don't ask again" would remember for a step; `None` where it is not
 /// offered: for a step that is refused, lifted, not fully understood, or has no way back.
-pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Grant> {
+pub fn suggest_grant(judged: &Judgement, policy_cx: PolicyContext<'_>) -> Option<Grant> {
     let risk = &judged.risk;
     let asking = || risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
     let firm = |id: &str| is_never_remembered(id) || id == "program.added";
@@ -347,9 +347,9 @@ pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Gr
     if !plain {
         return None;
     }
-    let of_folder = is_in_workspace(judged.program.as_ref(), scene)
+    let of_folder = is_in_workspace(judged.program.as_ref(), policy_cx)
         || asking().any(|reason| OF_FOLDER.contains(&reason.rule.as_str()));
-    let pinned = if of_folder { Some(pin(judged.program.as_ref(), scene)?) } else { None };
+    let pinned = if of_folder { Some(pin(judged.program.as_ref(), policy_cx)?) } else { None };
     let rule = match &judged.step.work {
         StepAction::Tool { name, .. }
             if let Some(host) = tools::web::host_of(&judged.step.work) =>
@@ -361,12 +361,12 @@ pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Gr
             PolicyRule { program: name.to_owned(), args: Vec::new(), open: true }
         }
         StepAction::Exec { program, args } => {
-            let here = CommandFolder { cwd: &judged.cwd, scene };
+            let here = CommandFolder { cwd: &judged.cwd, policy_cx };
             suggest_rule(program, args, pinned.is_some(), &here)?
         }
         StepAction::Shell { .. } => return None,
     };
-    let script = match ScriptArg::from_work(&judged.step.work, &judged.cwd, scene) {
+    let script = match ScriptArg::from_work(&judged.step.work, &judged.cwd, policy_cx) {
         ScriptArg::No => None,
         ScriptArg::File(script) => Some(script),
         ScriptArg::Unread => return None,

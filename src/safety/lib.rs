@@ -2,7 +2,7 @@
 //!
 //! Pure: it reads a [`Step`] and a [`PolicyContext`] and answers with a [`Verdict`]. What it
 //! must know of the machine it asks through [`Machine`], so that a test can answer.
-//! [`Cleared`] cannot be made outside this folder, so whatever runs has been judged.
+//! [`ClearedStep`] cannot be made outside this folder, so whatever runs has been judged.
 
 use avocet_core::i18n::Phrase;
 use avocet_core::protocol::{Step, Tier};
@@ -92,7 +92,7 @@ pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
 pub use tools::{JobTask, RecallTask, ToolTask};
-pub use verdict::{Assessment, Cleared, DeniedStep, NeedsApproval, SandboxOpening, Verdict};
+pub use verdict::{ClearedStep, DeniedStep, Judgement, NeedsApproval, SandboxOpening, Verdict};
 pub use warning::Warning;
 
 /// Judges one step: L0 runs, L1 asks, L2 is refused. What a rule of the user allows
@@ -121,8 +121,8 @@ pub use warning::Warning;
 /// assert!(matches!(assess(step(&["commit"]), scene), Verdict::Ask(_)));
 /// assert!(matches!(assess(step(&["reset", "--hard"]), scene), Verdict::Refuse(_)));
 /// ```
-pub fn assess(step: Step, scene: PolicyContext<'_>) -> Verdict {
-    let (judged, allowed) = step::judge(step, scene);
+pub fn assess(step: Step, policy_cx: PolicyContext<'_>) -> Verdict {
+    let (judged, allowed) = step::judge(step, policy_cx);
     match judged.risk.tier {
         Tier::L0 if is_unguarded(&judged) => Verdict::ask(judged),
         Tier::L0 => Verdict::run(judged),
@@ -133,7 +133,7 @@ pub fn assess(step: Step, scene: PolicyContext<'_>) -> Verdict {
 }
 
 /// Whether a part of it would need arguments that nothing can add.
-fn is_unguarded(judged: &Assessment) -> bool {
+fn is_unguarded(judged: &Judgement) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == call::UNGUARDED)
 }
 
@@ -144,8 +144,8 @@ fn is_unguarded(judged: &Assessment) -> bool {
 /// that is not on the list is an L1 here; the list is about what a model may propose. Only
 /// a line that is not text for a shell at all (a NUL in it) is refused. Nothing a model
 /// sends may come here.
-pub fn assess_shell(id: &str, line: &str, scene: PolicyContext<'_>) -> Verdict {
-    let judged = prompt_parts::judge_user_line(id, line, scene);
+pub fn assess_shell(id: &str, line: &str, policy_cx: PolicyContext<'_>) -> Verdict {
+    let judged = prompt_parts::judge_user_line(id, line, policy_cx);
     match judged.risk.tier {
         Tier::L0 | Tier::L1 => Verdict::run(judged),
         Tier::L2 if prompt_parts::has_nul(&judged) => Verdict::refuse(judged),
@@ -155,8 +155,8 @@ pub fn assess_shell(id: &str, line: &str, scene: PolicyContext<'_>) -> Verdict {
 
 /// Judges undoing a change, which the user asked for: it runs as it is, and is asked about
 /// where the file is not as the change left it. Nothing a model sends may come here.
-pub fn assess_restore(id: &str, restore: &tools::Restore, scene: PolicyContext<'_>) -> Verdict {
-    let judged = tools::restored(id, restore, scene);
+pub fn assess_restore(id: &str, restore: &tools::Restore, policy_cx: PolicyContext<'_>) -> Verdict {
+    let judged = tools::restored(id, restore, policy_cx);
     let changed = judged.risk.reasons.iter().any(|reason| reason.rule == "file.changed");
     match judged.risk.tier {
         Tier::L0 | Tier::L1 if !changed => Verdict::run(judged),
@@ -168,9 +168,9 @@ pub fn assess_restore(id: &str, restore: &tools::Restore, scene: PolicyContext<'
 /// The order in which several changes are undone.
 pub fn plan_restores(
     restores: Vec<tools::Restore>,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> tools::RestorePlan {
-    tools::plan_restores(restores, scene)
+    tools::plan_restores(restores, policy_cx)
 }
 
 /// One row of the policy tables, as it is shown to the user.

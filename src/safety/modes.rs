@@ -24,10 +24,10 @@ const AUTO: &str = "mode.auto";
 
 /// The finding of the mode that answers the question of a step, if it does.
 pub(super) fn answer(question: GrantQuestion<'_>) -> Option<(&'static str, Phrase)> {
-    match question.scene.policy.approval {
+    match question.policy_cx.policy.approval {
         ApprovalMode::Ask | ApprovalMode::Plan => None,
         ApprovalMode::Edits => changes_files(question).then_some((EDITS, words::EDITS_MODE)),
-        ApprovalMode::Auto if !is_wall_there(question.scene) => None,
+        ApprovalMode::Auto if !is_wall_there(question.policy_cx) => None,
         ApprovalMode::Auto => {
             (changes_files(question) || stays_inside(question)).then_some((AUTO, words::AUTO_MODE))
         }
@@ -67,12 +67,12 @@ fn is_here(question: GrantQuestion<'_>) -> bool {
     let StepAction::Exec { program, .. } = question.work else { return false };
     !program.contains('/')
         && !question.is_in_workspace()
-        && question.scene.place.contains(question.cwd)
+        && question.policy_cx.place.contains(question.cwd)
 }
 
 fn is_file_command(question: GrantQuestion<'_>) -> bool {
     let StepAction::Exec { program, args } = question.work else { return false };
-    let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
+    let folder = CommandFolder { cwd: question.cwd, policy_cx: question.policy_cx };
     asks_by_row_alone(question, &grant::row_id(program, args))
         && reach::is_command_covered(FILE_COMMANDS, program, args, &folder)
         && FileEffects::of_command(program, args, question).is_some_and(|files| files.are_routine())
@@ -102,8 +102,8 @@ fn edits_in_place(question: GrantQuestion<'_>) -> bool {
 
 fn is_formatter(question: GrantQuestion<'_>) -> bool {
     let StepAction::Exec { program, args } = question.work else { return false };
-    let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
-    question.scene.policy.shelter == SandboxStatus::Held
+    let folder = CommandFolder { cwd: question.cwd, policy_cx: question.policy_cx };
+    question.policy_cx.policy.shelter == SandboxStatus::Held
         && asks_by_row_alone(question, &grant::row_id(program, args))
         && reach::is_command_covered(FORMATTERS, program, args, &folder)
 }
@@ -115,8 +115,8 @@ const HOOKS: &[&str] = &["post-index-change", "post-checkout", "reference-transa
 /// program runs. A filter of the repository asks by itself, and a hook of these must not be there.
 fn records_state(question: GrantQuestion<'_>) -> bool {
     let StepAction::Exec { program, args } = question.work else { return false };
-    let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
-    let hooks = || signing::find_hooks(args, question.cwd, question.scene);
+    let folder = CommandFolder { cwd: question.cwd, policy_cx: question.policy_cx };
+    let hooks = || signing::find_hooks(args, question.cwd, question.policy_cx);
     // One more name would be where the branch begins.
     let is_whole =
         args.len() == 3 || args.first().is_some_and(|sub| ["add", "stage"].contains(&sub.as_str()));
@@ -156,7 +156,7 @@ impl<'a> FileEffects<'a> {
             ("rm", Some(_)) => files.lost = texts.iter().map(|text| path_of(text)).collect(),
             ("cp" | "mv" | "ln", Some((target, sources))) if !sources.is_empty() => {
                 let target = path_of(target);
-                let is_folder = question.scene.world.kind(&target) == PathKind::Folder;
+                let is_folder = question.policy_cx.world.kind(&target) == PathKind::Folder;
                 if sources.len() > 1 && !is_folder {
                     return None;
                 }
@@ -187,7 +187,7 @@ impl<'a> FileEffects<'a> {
         source: PathBuf,
         target: PathBuf,
     ) -> Option<()> {
-        let context = self.question.scene;
+        let context = self.question.policy_cx;
         if program == "ln" {
             // Its text is read from where the link is.
             let leads = target.parent()?.join(text);
@@ -214,7 +214,7 @@ impl<'a> FileEffects<'a> {
     }
 
     fn are_routine(&self) -> bool {
-        let context = self.question.scene;
+        let context = self.question.policy_cx;
         let is_there = |path: &&PathBuf| {
             context.world.kind(path) == PathKind::File || context.world.is_link(path)
         };
@@ -226,7 +226,7 @@ impl<'a> FileEffects<'a> {
 
 /// Whether a path is one of the folder that neither holds credentials nor steers anything.
 fn is_routine_place(path: &Path, question: GrantQuestion<'_>) -> bool {
-    let context = question.scene;
+    let context = question.policy_cx;
     let is_inside = |text: &str| paths::classify(text, question.cwd, context) == PathClass::Inside;
     path.to_str().is_some_and(is_inside)
         && !path.components().any(|part| part.as_os_str() == ".git")
@@ -237,7 +237,7 @@ fn is_routine_place(path: &Path, question: GrantQuestion<'_>) -> bool {
 /// Whether what is at a path, with all that is below it, is brought back by an undo; so is what is
 /// not there. A folder around others is never taken away.
 fn comes_back(path: &Path, question: GrantQuestion<'_>) -> bool {
-    let context = question.scene;
+    let context = question.policy_cx;
     let Some(root) = context.place.root_of(path) else { return false };
     let holds_all = path == root || question.cwd.starts_with(path);
     if holds_all || context.world.is_link(path) {
@@ -320,13 +320,13 @@ fn stays_inside(question: GrantQuestion<'_>) -> bool {
         !effects.iter().any(|effect| GRAVE.contains(effect)) && is_held_rule(rule)
     };
     let name = short_name(program);
-    question.scene.place.contains(question.cwd)
+    question.policy_cx.place.contains(question.cwd)
         && question.reasons().all(is_held)
         && question.findings.launch.reads.is_empty()
         && match name {
             "git" => keeps_history(args, question),
             "npx" | "bunx" | "pnpx" => {
-                let folder = CommandFolder { cwd: question.cwd, scene: question.scene };
+                let folder = CommandFolder { cwd: question.cwd, policy_cx: question.policy_cx };
                 let starts = args.iter().find(|arg| !arg.starts_with('-'));
                 starts.is_some_and(|name| reach::OperandScope::has_local_program(&folder, name))
                     && !reaches_out(args)
@@ -361,7 +361,7 @@ fn keeps_history(args: &[String], question: GrantQuestion<'_>) -> bool {
     }
     let operands = || args.iter().skip(1).filter(|arg| !arg.starts_with('-'));
     let path_of = |text: &String| paths::normalize(&question.cwd.join(text));
-    let exists = |path: &PathBuf| question.scene.world.kind(path) != PathKind::Missing;
+    let exists = |path: &PathBuf| question.policy_cx.world.kind(path) != PathKind::Missing;
     match row.as_str() {
         // Only the index: a commit would move the branch.
         "git.reset" => {

@@ -54,8 +54,8 @@ impl ProgramCall<'_> {
             (opening != WriteOpening::Existing).then_some(opening)
         });
         let is_missing = || {
-            let path = self.context.scene.resolve(text, &self.context.cwd);
-            self.context.scene.world.kind(&path) == PathKind::Missing
+            let path = self.context.policy_cx.resolve(text, &self.context.cwd);
+            self.context.policy_cx.world.kind(&path) == PathKind::Missing
         };
         let maker = || MAKERS.iter().find(|(rules, _)| is_named(rules, &self.id));
         by_option.or_else(|| maker().filter(|_| is_missing()).map(|(_, opening)| *opening))
@@ -63,17 +63,17 @@ impl ProgramCall<'_> {
 
     /// Notes a place that the question names as written.
     pub fn name_written(&self, text: &str, opening: WriteOpening, findings: &mut Findings) {
-        let (scene, cwd) = (self.context.scene, &self.context.cwd);
+        let (policy_cx, cwd) = (self.context.policy_cx, &self.context.cwd);
         // What a shell or the user would take for another place than the program does.
         let is_plain = !text.starts_with('~') && !text.contains(['$', '*', '?', '`', '[', '{']);
         if !is_plain || text.starts_with("file:") || !is_direct(text, self.context) {
             return;
         }
-        let path = scene.world.resolve(&cwd.join(text));
-        let is_outside = scene.place.root_of(&path).is_none();
+        let path = policy_cx.world.resolve(&cwd.join(text));
+        let is_outside = policy_cx.place.root_of(&path).is_none();
         if is_outside
             && is_as_written(text, &path, self.context)
-            && !paths::is_private(&path, scene.place)
+            && !paths::is_private(&path, policy_cx.place)
         {
             findings.launch.named.push(NamedWrite { path, opening });
         }
@@ -116,7 +116,7 @@ pub fn entries<'a>(
     named: &[NamedWrite],
 ) -> Option<Vec<NamedWrite>> {
     let StepAction::Exec { program: name, args } = work else { return None };
-    let place = context.scene.place;
+    let place = context.policy_cx.place;
     let is_of_system = program.is_none_or(|program| place.root_of(&program.path).is_none());
     let prints = is_named(PRINTS, name);
     let is_exact =
@@ -156,8 +156,8 @@ pub fn open_entries(
         };
         *named = entries.into_iter().filter(|write| !is_around(write)).collect();
     }
-    let world = context.scene.world;
-    let place = context.scene.place;
+    let world = context.policy_cx.world;
+    let place = context.policy_cx.place;
     for write in named.iter_mut() {
         let above =
             write.path.ancestors().skip(1).find(|above| world.kind(above) == PathKind::Folder);
@@ -187,7 +187,7 @@ fn entries_of(
     args: &[String],
     context: &JudgeContext<'_>,
 ) -> Vec<NamedWrite> {
-    let world = context.scene.world;
+    let world = context.policy_cx.world;
     let ends = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     let (options, rest) = args.split_at(ends);
     let plain = options.iter().filter(|arg| !arg.starts_with('-'));
@@ -223,7 +223,7 @@ fn entries_of(
 /// Whether the text says where it leads: it goes through nothing of the workspace, where a link may
 /// lead anywhere, and a step may change where.
 fn is_direct(text: &str, context: &JudgeContext<'_>) -> bool {
-    let place = context.scene.place;
+    let place = context.policy_cx.place;
     let mut parts =
         Path::new(text).components().skip_while(|part| !matches!(part, Component::Normal(_)));
     let starts_outside = Path::new(text).is_absolute()
@@ -236,11 +236,11 @@ fn is_direct(text: &str, context: &JudgeContext<'_>) -> bool {
 /// Whether no link leads elsewhere than the text says, but those to the home, to the workspace and
 /// at the root of the system.
 fn is_as_written(text: &str, real: &Path, context: &JudgeContext<'_>) -> bool {
-    let (scene, plain) = (context.scene, paths::normalize(&context.cwd.join(text)));
-    let own = scene.place.home.ancestors().chain(scene.place.workspace.ancestors());
+    let (policy_cx, plain) = (context.policy_cx, paths::normalize(&context.cwd.join(text)));
+    let own = policy_cx.place.home.ancestors().chain(policy_cx.place.workspace.ancestors());
     let of_system = plain.ancestors().filter(|above| above.parent() == Some(Path::new("/")));
     own.chain(of_system).any(|base| {
         let rest = plain.strip_prefix(base);
-        rest.is_ok_and(|rest| scene.world.resolve(base).join(rest) == real)
+        rest.is_ok_and(|rest| policy_cx.world.resolve(base).join(rest) == real)
     })
 }

@@ -13,7 +13,7 @@ use super::signing::{find_hooks, signing_rule};
 use super::spec::{
     ArgPart, ArgToken, JudgeContext, Operands, Takes, ValueKind, is_doubtful, operands,
 };
-use super::{Assessment, PathKind, ShellScriptCommand, args, grant, paths, pieces, rules, shell};
+use super::{Judgement, PathKind, ShellScriptCommand, args, grant, paths, pieces, rules, shell};
 use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
 use avocet_core::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 use avocet_core::text::short_name;
@@ -61,7 +61,7 @@ impl Needs {
             Some(rule) if is_named(STEERS_GIT, &rule.full) => GuardedFiles::Nothing,
             Some(rule) if is_named(RECORDS, &rule.full) => GuardedFiles::Followed,
             Some(rule) if is_named(VERSIONS, &rule.full) => GuardedFiles::Repositories,
-            _ if context.scene.policy.runs_builds_unasked() => {
+            _ if context.policy_cx.policy.runs_builds_unasked() => {
                 GuardedFiles::FollowedAndBuilds { command: command_name(direct.as_ref(), work) }
             }
             _ => GuardedFiles::Followed,
@@ -74,7 +74,7 @@ impl Needs {
         // What a line names would be open to all of its commands, and an argument of a program
         // that runs code to that code.
         if is_line || findings.has(Effect::Exec) {
-            findings.launch.reads.retain(|path| !paths::is_private(path, context.scene.place));
+            findings.launch.reads.retain(|path| !paths::is_private(path, context.policy_cx.place));
         }
         for list in [&mut needs.caches, &mut needs.made, &mut needs.homes, &mut needs.credentials] {
             list.sort_unstable();
@@ -92,10 +92,10 @@ impl Needs {
                 .flat_map(|row| row.places.iter().copied())
         };
         let signing = command.git_sub().and_then(|sub| signing_rule(sub, &command.args, context));
-        let place = context.scene.place;
+        let place = context.policy_cx.place;
         let is_there = |spot: &UserPath| {
             let path = spot.resolve(&place.home, &place.moved);
-            path.is_some_and(|path| context.scene.world.kind(&path) != PathKind::Missing)
+            path.is_some_and(|path| context.policy_cx.world.kind(&path) != PathKind::Missing)
         };
         self.homes.extend(named(places::HOMES).chain(named(places::BASE)));
         for row in places::HOMES.iter().chain(places::BASE).filter(|row| row.applies_to(rule)) {
@@ -124,7 +124,7 @@ impl Needs {
             finding.effects.contains(&Effect::Elevate) && command.is_own(&finding.reason.rule)
         });
         let runs_git = is_named("git gh glab hub git-lfs", &command.name);
-        let hooks = runs_git.then(|| find_hooks(&command.args, &context.cwd, context.scene));
+        let hooks = runs_git.then(|| find_hooks(&command.args, &context.cwd, context.policy_cx));
         let hooks = hooks.filter(|hooks| !hooks.names.is_empty());
         // What runs code of the project by its nature, and the hooks that the question names, find
         // programs as builds do.
@@ -137,7 +137,8 @@ impl Needs {
                 .with("places", self.credential_names(&place.secret_variables));
             findings.add(CREDENTIALS, Tier::L1, say, None, &[Effect::Secret]);
             if let Some(hooks) = hooks {
-                findings.add(HOOKS, Tier::L1, hooks.named(context.scene), None, &[Effect::Secret]);
+                let say = hooks.named(context.policy_cx);
+                findings.add(HOOKS, Tier::L1, say, None, &[Effect::Secret]);
             }
         }
         if self.system {
@@ -360,11 +361,11 @@ pub fn opens_named_files(command: &ShellScriptCommand) -> bool {
 const ELEVATES: &[&str] = &["sudo", "doas", "pkexec", "su", "run0", "systemd-run"];
 
 /// The sentence in a question about the sandbox around the step, or that there is none.
-pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> {
+pub fn sandbox_reasons(judgement: &Judgement, policy: &Policy) -> Vec<Reason> {
     // Of steps that only read the user is asked about the shell pieces of templates.
-    let reads = assessment.risk.tier == Tier::L0;
-    let is_piece = matches!(assessment.step.work, StepAction::Shell { .. });
-    if assessment.program.is_none() || (reads && !is_piece) {
+    let reads = judgement.risk.tier == Tier::L0;
+    let is_piece = matches!(judgement.step.work, StepAction::Shell { .. });
+    if judgement.program.is_none() || (reads && !is_piece) {
         return Vec::new();
     }
     let reason = |rule: &str, say: LocalizedText| Reason {
@@ -381,22 +382,22 @@ pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> 
         SandboxStatus::ReadOnly if !reads => return none(words::SANDBOX_READ),
         SandboxStatus::ReadOnly | SandboxStatus::Held => {}
     }
-    let needs = &assessment.launch.needs;
+    let needs = &judgement.launch.needs;
     if needs.system {
         return Vec::new();
     }
-    let opened = Some(&assessment.launch.opened).filter(|opened| opened.is_offered());
+    let opened = Some(&judgement.launch.opened).filter(|opened| opened.is_offered());
     let network = needs.network && policy.network != Limit::Refuse;
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
     let held = if reads {
         words::SANDBOX_PIECE
-    } else if assessment.launch.named.is_empty() || is_piece {
+    } else if judgement.launch.named.is_empty() || is_piece {
         words::SANDBOX_WORK
     } else {
         words::SANDBOX_NAMED
     };
     let mut said = vec![reason("sandbox.work", held.with("network", state))];
-    if network && !assessment.risk.effects.contains(&Effect::Network) {
+    if network && !judgement.risk.effects.contains(&Effect::Network) {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
     }
     if !needs.homes.is_empty() {
@@ -411,15 +412,15 @@ pub fn sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Vec<Reason> 
 }
 
 /// The risk as a question shows it: with the openings in the sandbox around the step.
-pub fn with_sandbox_reasons(assessment: &Assessment, policy: &Policy) -> Risk {
-    let mut risk = assessment.risk.clone();
-    risk.reasons.extend(sandbox_reasons(assessment, policy));
+pub fn with_sandbox_reasons(judgement: &Judgement, policy: &Policy) -> Risk {
+    let mut risk = judgement.risk.clone();
+    risk.reasons.extend(sandbox_reasons(judgement, policy));
     risk
 }
 
 /// The risk of running a step again with this opened, which the sandbox denied it.
-pub fn opening_risk(assessment: &Assessment, denied: &SandboxDenial) -> Risk {
-    let mut risk = assessment.risk.clone();
+pub fn opening_risk(judgement: &Judgement, denied: &SandboxDenial) -> Risk {
+    let mut risk = judgement.risk.clone();
     let say = words::SANDBOX_DENIED.with("what", denied.denied_actions());
     let reason = Reason { rule: SandboxDenial::RULE.to_owned(), tier: Tier::L1, say, arg: None };
     risk.reasons.insert(0, reason);
@@ -438,8 +439,8 @@ pub fn opening_risk(assessment: &Assessment, denied: &SandboxDenial) -> Risk {
 }
 
 /// The risk of running a step that the sandbox denied something without it: a question of its own.
-pub fn unsandboxed_risk(assessment: &Assessment) -> Risk {
-    let mut risk = assessment.risk.clone();
+pub fn unsandboxed_risk(judgement: &Judgement) -> Risk {
+    let mut risk = judgement.risk.clone();
     let (rule, say) = (SandboxDenial::WITHOUT.to_owned(), words::SANDBOX_WITHOUT.into());
     risk.reasons.insert(0, Reason { rule: rule.clone(), tier: Tier::L1, say, arg: None });
     risk.rule = rule;

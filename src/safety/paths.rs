@@ -75,42 +75,42 @@ impl PolicyContext<'_> {
 
 /// Classifies a path as it appears in an argument, seen from `cwd`. A program takes it
 /// literally; what its author may have meant only adds to that.
-pub fn classify(text: &str, cwd: &Path, scene: PolicyContext<'_>) -> PathClass {
-    let literal = classify_literal(cwd.join(text), scene);
-    match expand_alias(text, cwd, &scene.place.home) {
-        Some(meant) => literal.max(classify_literal(meant, scene)),
+pub fn classify(text: &str, cwd: &Path, policy_cx: PolicyContext<'_>) -> PathClass {
+    let literal = classify_literal(cwd.join(text), policy_cx);
+    match expand_alias(text, cwd, &policy_cx.place.home) {
+        Some(meant) => literal.max(classify_literal(meant, policy_cx)),
         None => literal,
     }
 }
 
-fn classify_literal(written: PathBuf, scene: PolicyContext<'_>) -> PathClass {
+fn classify_literal(written: PathBuf, policy_cx: PolicyContext<'_>) -> PathClass {
     let plain = normalize(&written);
     if plain == Path::new("/dev/null") {
         return PathClass::Inside;
     }
-    if is_public(&plain) && is_public(&scene.world.resolve(&written)) {
+    if is_public(&plain) && is_public(&policy_cx.world.resolve(&written)) {
         return PathClass::Public;
     }
     // A path that only exists for the process that looks is not looked at through ours.
     let looks = plain.starts_with("/proc") || plain.starts_with("/dev");
-    if looks && !scene.place.can_read(&plain) {
-        return classify_location(&plain, scene);
+    if looks && !policy_cx.place.can_read(&plain) {
+        return classify_location(&plain, policy_cx);
     }
     let (literal, real) = (
-        classify_location(&plain, scene),
-        classify_location(&scene.world.resolve(&written), scene),
+        classify_location(&plain, policy_cx),
+        classify_location(&policy_cx.world.resolve(&written), policy_cx),
     );
-    if literal == PathClass::Outside && leads_through_root(&plain, scene) {
+    if literal == PathClass::Outside && leads_through_root(&plain, policy_cx) {
         return real;
     }
     literal.max(real)
 }
 
 /// Whether a path goes through a link to the workspace itself: its other name.
-fn leads_through_root(path: &Path, scene: PolicyContext<'_>) -> bool {
+fn leads_through_root(path: &Path, policy_cx: PolicyContext<'_>) -> bool {
     path.ancestors().any(|above| {
-        let real = scene.world.resolve(above);
-        scene.place.root_of(&real) == Some(real.as_path())
+        let real = policy_cx.world.resolve(above);
+        policy_cx.place.root_of(&real) == Some(real.as_path())
     })
 }
 
@@ -181,12 +181,12 @@ fn home_secrets() -> impl Iterator<Item = PathBuf> {
 }
 
 /// Classifies exactly this place, without following a link that is there.
-pub fn classify_place(path: &Path, scene: PolicyContext<'_>) -> PathClass {
-    classify_location(&normalize(path), scene)
+pub fn classify_place(path: &Path, policy_cx: PolicyContext<'_>) -> PathClass {
+    classify_location(&normalize(path), policy_cx)
 }
 
-fn classify_location(path: &Path, scene: PolicyContext<'_>) -> PathClass {
-    let place = scene.place;
+fn classify_location(path: &Path, policy_cx: PolicyContext<'_>) -> PathClass {
+    let place = policy_cx.place;
     if path == Path::new("/dev/null") {
         PathClass::Inside
     } else if is_secret(path, place) {

@@ -8,15 +8,15 @@ use super::findings::{Findings, excerpt};
 use super::shell::{self, PlainCommand, PlainLine, PlainPart};
 use super::spec::JudgeContext;
 use super::{
-    Assessment, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand,
-    ShellScriptPart, named,
+    Judgement, Launch, NamedWrite, PolicyContext, ShellScript, ShellScriptCommand, ShellScriptPart,
+    named,
 };
 use avocet_core::i18n::{Lang, LocalizedText, safety as words};
 use avocet_core::protocol::{Effect, Reason, Requires, Risk, Step, StepAction, SubCommand, Tier};
 use avocet_core::text::short_name;
 
 /// Judges a step that is a piece of a line, and whether a rule of the user lets it run.
-pub type PieceJudge = fn(Step, PolicyContext<'_>) -> (Assessment, bool);
+pub type PieceJudge = fn(Step, PolicyContext<'_>) -> (Judgement, bool);
 
 /// A line with its pieces judged.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct JudgedLine {
 #[derive(Debug)]
 struct JudgedPiece {
     text: String,
-    judged: Assessment,
+    judged: Judgement,
     is_allowed: bool,
 }
 
@@ -66,7 +66,7 @@ pub fn judge(
     judge_piece: PieceJudge,
 ) -> Option<JudgedLine> {
     let (text, arg, is_bash) = shell_line(work).filter(|_| !context.in_line)?;
-    let line = shell::read_plain(text, is_bash, &context.cwd, context.scene)?;
+    let line = shell::read_plain(text, is_bash, &context.cwd, context.policy_cx)?;
     let commands = line.0.iter().filter_map(|part| match part {
         PlainPart::Text(_) => None,
         PlainPart::Command(command) => Some(command),
@@ -96,7 +96,7 @@ impl JudgedPiece {
             let work = StepAction::Exec { program: command.name.clone(), args };
             let cwd = Some(folder.to_str()?.to_owned());
             let step = Step { id: String::new(), work, requires: Requires::default(), cwd };
-            Some(judge_piece(step, context.scene))
+            Some(judge_piece(step, context.policy_cx))
         };
         let (first, others) = command.folders.split_first()?;
         let (judged, is_allowed) = judged_in(first)?;
@@ -159,7 +159,7 @@ impl JudgedLine {
     }
 
     /// The pieces that ask.
-    pub fn asking(&self) -> impl Iterator<Item = &Assessment> {
+    pub fn asking(&self) -> impl Iterator<Item = &Judgement> {
         self.pieces.iter().filter(|piece| !piece.runs()).map(|piece| &piece.judged)
     }
 
@@ -175,7 +175,7 @@ impl JudgedLine {
     /// or print.
     pub fn entries(&self, context: &JudgeContext<'_>) -> Option<Vec<NamedWrite>> {
         let entries = self.pieces.iter().map(|JudgedPiece { judged, .. }| {
-            let Assessment { step, program, cwd, risk, launch, .. } = judged;
+            let Judgement { step, program, cwd, risk, launch, .. } = judged;
             let context = JudgeContext { cwd: cwd.clone(), ..context.clone() };
             let (program, reasons) = (program.as_ref(), risk.reasons.iter());
             named::entries(&step.work, program, &context, reasons, &launch.named)

@@ -5,49 +5,49 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Assessment, Limit, PathKind, Policy, PolicyContext, Unknown, Verdict, paths, step};
+use super::{Judgement, Limit, PathKind, Policy, PolicyContext, Unknown, Verdict, paths, step};
 use avocet_core::protocol::{ApprovalMode, Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
 /// the list is about what a model may propose.
-pub(super) fn judge_user_line(id: &str, line: &str, scene: PolicyContext<'_>) -> Assessment {
+pub(super) fn judge_user_line(id: &str, line: &str, policy_cx: PolicyContext<'_>) -> Judgement {
     let policy = Policy {
         unknown_program: Unknown::Confirm,
         approval: ApprovalMode::Ask,
-        ..scene.policy.clone()
+        ..policy_cx.policy.clone()
     };
-    let scene = PolicyContext { policy: &policy, ..scene };
+    let policy_cx = PolicyContext { policy: &policy, ..policy_cx };
     let work = StepAction::Shell { line: line.to_owned() };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
-    step::judge(step, scene).0
+    step::judge(step, policy_cx).0
 }
 
 /// No text for a shell at all.
-pub(super) fn has_nul(judged: &Assessment) -> bool {
+pub(super) fn has_nul(judged: &Judgement) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == "malformed.nul")
 }
 
 /// Judges a shell command of a template, with its arguments filled in. The user is asked
 /// whatever its tier; only text that is not for a shell is refused.
-pub fn assess_template_command(id: &str, text: &str, scene: PolicyContext<'_>) -> Verdict {
-    let judged = judge_user_line(id, text, scene);
+pub fn assess_template_command(id: &str, text: &str, policy_cx: PolicyContext<'_>) -> Verdict {
+    let judged = judge_user_line(id, text, policy_cx);
     if has_nul(&judged) { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }
 
 /// Judges the reading of a file or folder that the user or a template names, exactly as
 /// `file.read` is judged for a model. The user is asked about anything beyond reading in
 /// the workspace; a skill that was entered does not restrict what the user names.
-pub fn assess_mention(id: &str, path: &str, scene: PolicyContext<'_>) -> Verdict {
+pub fn assess_mention(id: &str, path: &str, policy_cx: PolicyContext<'_>) -> Verdict {
     let policy = Policy {
         narrowed: None,
         offered: None,
         approval: ApprovalMode::Ask,
-        ..scene.policy.clone()
+        ..policy_cx.policy.clone()
     };
-    let scene = PolicyContext { policy: &policy, ..scene };
+    let policy_cx = PolicyContext { policy: &policy, ..policy_cx };
     let work = StepAction::Tool { name: "file.read".into(), input: json!({ "path": path }) };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
-    let (judged, _) = step::judge(step, scene);
+    let (judged, _) = step::judge(step, policy_cx);
     match judged.risk.tier {
         Tier::L0 => Verdict::run(judged),
         Tier::L1 | Tier::L2 => Verdict::ask(judged),
@@ -59,18 +59,18 @@ const OF_ANY_FOLDER: [&str; 2] = ["program.unknown", "program.outside"];
 
 /// Judges the start of a server's program, which the user's own settings name, or which they were
 /// asked about by its whole command line. It asks whatever its tier: the caller knows the answer.
-pub fn assess_server(program: &str, args: &[String], scene: PolicyContext<'_>) -> Verdict {
+pub fn assess_server(program: &str, args: &[String], policy_cx: PolicyContext<'_>) -> Verdict {
     let policy = Policy {
         unknown_program: Unknown::Confirm,
         lift: OF_ANY_FOLDER.map(str::to_owned).to_vec(),
         narrowed: None,
         offered: None,
         approval: ApprovalMode::Ask,
-        ..scene.policy.clone()
+        ..policy_cx.policy.clone()
     };
-    let scene = PolicyContext { policy: &policy, ..scene };
+    let policy_cx = PolicyContext { policy: &policy, ..policy_cx };
     // Programs that tools install are often in a folder of the user's own.
-    let folder = scene.world.untrusted_program_folder(program);
+    let folder = policy_cx.world.untrusted_program_folder(program);
     let program = folder.map_or_else(
         || program.to_owned(),
         |folder| folder.join(program).to_string_lossy().into_owned(),
@@ -79,8 +79,8 @@ pub fn assess_server(program: &str, args: &[String], scene: PolicyContext<'_>) -
     let network = policy.network == Limit::Ask;
     let requires = Requires { confirm: true, network, ..Requires::default() };
     let step = Step { id: String::new(), work, requires, cwd: None };
-    let (mut judged, _) = step::judge(step, scene);
-    open_arguments(&mut judged, scene);
+    let (mut judged, _) = step::judge(step, policy_cx);
+    open_arguments(&mut judged, policy_cx);
     if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }
 
@@ -91,7 +91,7 @@ pub fn assess_hook(
     line: &str,
     reads: &[PathBuf],
     timeout_s: u32,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> Verdict {
     let policy = Policy {
         unknown_program: Unknown::Confirm,
@@ -99,15 +99,16 @@ pub fn assess_hook(
         narrowed: None,
         offered: None,
         approval: ApprovalMode::Ask,
-        ..scene.policy.clone()
+        ..policy_cx.policy.clone()
     };
-    let scene = PolicyContext { policy: &policy, ..scene };
+    let policy_cx = PolicyContext { policy: &policy, ..policy_cx };
     let network = policy.network == Limit::Ask;
     let timeout_s = Some(timeout_s);
     let requires = Requires { confirm: true, network, timeout_s, ..Requires::default() };
     let work = StepAction::Shell { line: line.to_owned() };
-    let (mut judged, _) = step::judge(Step { id: String::new(), work, requires, cwd: None }, scene);
-    judged.launch.reads.extend(reads.iter().map(|path| scene.world.resolve(path)));
+    let (mut judged, _) =
+        step::judge(Step { id: String::new(), work, requires, cwd: None }, policy_cx);
+    judged.launch.reads.extend(reads.iter().map(|path| policy_cx.world.resolve(path)));
     if judged.risk.tier == Tier::L2 { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }
 
@@ -118,18 +119,20 @@ const MAX_ABOVE: usize = 4;
 
 /// Opens what the command line names outside the workspace, and the user was shown: a folder with
 /// all in it, and a file with the package that it belongs to. Private places stay closed.
-fn open_arguments(judged: &mut Assessment, scene: PolicyContext<'_>) {
+fn open_arguments(judged: &mut Judgement, policy_cx: PolicyContext<'_>) {
     let StepAction::Exec { args, .. } = &judged.step.work else { return };
     let named = args.iter().map(Path::new).filter(|path| path.is_absolute());
-    let named = named.chain([judged.cwd.as_path()]).map(|path| scene.world.resolve(path));
-    for path in named.filter(|path| !scene.place.contains(path)) {
-        let is_file = match scene.world.kind(&path) {
+    let named = named.chain([judged.cwd.as_path()]).map(|path| policy_cx.world.resolve(path));
+    for path in named.filter(|path| !policy_cx.place.contains(path)) {
+        let is_file = match policy_cx.world.kind(&path) {
             PathKind::File => true,
             PathKind::Folder => false,
             PathKind::Missing | PathKind::Other => continue,
         };
-        let folder = if is_file { package_of(&path, scene) } else { path };
-        if paths::is_private(&folder, scene.place) || paths::holds_private(&folder, scene.place) {
+        let folder = if is_file { package_of(&path, policy_cx) } else { path };
+        if paths::is_private(&folder, policy_cx.place)
+            || paths::holds_private(&folder, policy_cx.place)
+        {
             continue;
         }
         if !is_file {
@@ -140,9 +143,9 @@ fn open_arguments(judged: &mut Assessment, scene: PolicyContext<'_>) {
 }
 
 /// The folder of the package that a file is a part of, or else the folder of the file.
-fn package_of(file: &Path, scene: PolicyContext<'_>) -> PathBuf {
+fn package_of(file: &Path, policy_cx: PolicyContext<'_>) -> PathBuf {
     let is_package = |folder: &&Path| {
-        let has = |name: &str| scene.world.kind(&folder.join(name)) != PathKind::Missing;
+        let has = |name: &str| policy_cx.world.kind(&folder.join(name)) != PathKind::Missing;
         PACKAGE_FILES.iter().any(|name| has(name))
     };
     // A package that others need is beside them.

@@ -22,9 +22,9 @@ const MOST_HOOK: usize = 4 * 1024 * 1024;
 fn read_settings(
     args: &[String],
     cwd: &Path,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> (Vec<GitSetting>, RepositorySettings) {
-    let (world, home) = (scene.world, &scene.place.home);
+    let (world, home) = (policy_cx.world, &policy_cx.place.home);
     let files = [".gitconfig", ".config/git/config"].map(|name| world.read(&home.join(name), MOST));
     let of_user = files.into_iter().filter_map(|file| match file {
         Contents::Bytes(bytes) => repository::parse(&bytes),
@@ -50,28 +50,30 @@ pub struct RepositoryHooks {
 }
 
 /// Finds the hooks that a command of git may run.
-pub fn find_hooks(args: &[String], cwd: &Path, scene: PolicyContext<'_>) -> RepositoryHooks {
-    let (settings, here) = read_settings(args, cwd, scene);
+pub fn find_hooks(args: &[String], cwd: &Path, policy_cx: PolicyContext<'_>) -> RepositoryHooks {
+    let (settings, here) = read_settings(args, cwd, policy_cx);
     let Some((tree, objects)) = here.work_tree() else { return RepositoryHooks::default() };
     let names_folder = |setting: &&GitSetting| {
         (setting.section.as_str(), setting.name.as_str()) == ("core", "hookspath")
     };
     let folder = match settings.iter().rev().find(names_folder) {
-        Some(setting) => paths::absolute(&setting.value, tree, &scene.place.home),
+        Some(setting) => paths::absolute(&setting.value, tree, &policy_cx.place.home),
         None => objects.with_file_name("hooks"),
     };
-    let is_there = |name: &&str| scene.world.kind(&folder.join(name)) == PathKind::File;
+    let is_there = |name: &&str| policy_cx.world.kind(&folder.join(name)) == PathKind::File;
     let names = HOOKS.iter().copied().filter(is_there).collect();
     RepositoryHooks { folder, names }
 }
 
 impl RepositoryHooks {
     /// The sentence that names them, and says whether they changed since the folder was trusted.
-    pub fn named(&self, scene: PolicyContext<'_>) -> LocalizedText {
-        let say = match &scene.place.trusted_hooks {
+    pub fn named(&self, policy_cx: PolicyContext<'_>) -> LocalizedText {
+        let say = match &policy_cx.place.trusted_hooks {
             // Of another repository nothing is known.
-            Some(known) if find_hooks(&[], &scene.place.workspace, scene).folder == self.folder => {
-                if *known == self.digest(scene) {
+            Some(known)
+                if find_hooks(&[], &policy_cx.place.workspace, policy_cx).folder == self.folder =>
+            {
+                if *known == self.digest(policy_cx) {
                     words::SANDBOX_HOOKS_SAME
                 } else {
                     words::SANDBOX_HOOKS_CHANGED
@@ -82,8 +84,8 @@ impl RepositoryHooks {
         say.with("hooks", self.names.join(", "))
     }
 
-    fn digest(&self, scene: PolicyContext<'_>) -> String {
-        let content = |name: &&str| match scene.world.read(&self.folder.join(name), MOST_HOOK) {
+    fn digest(&self, policy_cx: PolicyContext<'_>) -> String {
+        let content = |name: &&str| match policy_cx.world.read(&self.folder.join(name), MOST_HOOK) {
             Contents::Bytes(bytes) => format!("{name} {}\n", digest(&bytes)),
             Contents::Missing | Contents::Unreadable => format!("{name}\n"),
         };
@@ -92,8 +94,8 @@ impl RepositoryHooks {
 }
 
 /// The hooks of the workspace's repository as they are, to tell later whether they changed.
-pub fn hooks_digest(scene: PolicyContext<'_>) -> String {
-    find_hooks(&[], &scene.place.workspace, scene).digest(scene)
+pub fn hooks_digest(policy_cx: PolicyContext<'_>) -> String {
+    find_hooks(&[], &policy_cx.place.workspace, policy_cx).digest(policy_cx)
 }
 
 /// The rule by which keys are opened to it: `git-signs.gpg`; `None`: it signs nothing.
@@ -105,7 +107,7 @@ pub fn signing_rule(
     if !RECORDS.contains(&sub) {
         return None;
     }
-    let (settings, _) = read_settings(args, &context.cwd, context.scene);
+    let (settings, _) = read_settings(args, &context.cwd, context.policy_cx);
     let value = |section: &str, name: &str| {
         let fits = |setting: &&GitSetting| setting.section == section && setting.name == name;
         settings.iter().rev().find(fits).map(|setting| setting.value.to_ascii_lowercase())

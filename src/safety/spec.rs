@@ -375,7 +375,7 @@ pub fn operands<'a>(tokens: &[ArgToken<'a>]) -> impl Iterator<Item = (usize, &'a
 /// Where a command is judged, and what judges the commands and lines inside it.
 #[derive(Clone, Debug)]
 pub struct JudgeContext<'a> {
-    pub scene: PolicyContext<'a>,
+    pub policy_cx: PolicyContext<'a>,
     pub cwd: PathBuf,
     /// Whether it is one of several commands of a line: what it prints may go on to others.
     pub in_line: bool,

@@ -15,7 +15,7 @@ use super::pieces::{self, JudgedLine};
 use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
-    Assessment, Grant, Launch, Limit, NamedWrite, Needs, PathKind, Policy, PolicyContext, Program,
+    Grant, Judgement, Launch, Limit, NamedWrite, Needs, PathKind, Policy, PolicyContext, Program,
     SeenPrograms, ToolTask, malformed, modes, named, paths, shell, tools,
 };
 
@@ -26,36 +26,36 @@ const UNHELD: &str = "sandbox.absent.language";
 const PLAN_MODE: &str = "mode.plan";
 
 /// The judgement, and whether a rule of the user lets it run unasked.
-pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
-    judge_in(step, scene, false)
+pub fn judge(step: Step, policy_cx: PolicyContext<'_>) -> (Judgement, bool) {
+    judge_in(step, policy_cx, false)
 }
 
 /// The same for a command of a line.
-fn judge_piece(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
-    judge_in(step, scene, true)
+fn judge_piece(step: Step, policy_cx: PolicyContext<'_>) -> (Judgement, bool) {
+    judge_in(step, policy_cx, true)
 }
 
 /// The rules that "don't ask again" would remember for a step: for a line those of the pieces
 /// that ask. None where it is not offered.
-pub fn suggest_grants(judged: &Assessment, scene: PolicyContext<'_>) -> Vec<Grant> {
-    let context = command::judge_context(scene, judged.cwd.clone());
+pub fn suggest_grants(judged: &Judgement, policy_cx: PolicyContext<'_>) -> Vec<Grant> {
+    let context = command::judge_context(policy_cx, judged.cwd.clone());
     let Some(line) = pieces::judge(&judged.step.work, &context, judge_piece) else {
-        return grant::suggest_grant(judged, scene).into_iter().collect();
+        return grant::suggest_grant(judged, policy_cx).into_iter().collect();
     };
     // No rule of a piece answers what is asked about besides the pieces.
     let beside = judged.step.requires.raises_tier() || judged.risk.lifted;
-    let offered = line.asking().map(|piece| grant::suggest_grant(piece, scene));
+    let offered = line.asking().map(|piece| grant::suggest_grant(piece, policy_cx));
     let offered: Option<Vec<Grant>> = if beside { None } else { offered.collect() };
     let mut grants = offered.unwrap_or_default();
     grants.dedup();
     grants
 }
 
-fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment, bool) {
-    let world = MachineSnapshot::new(scene.world);
-    let scene = PolicyContext { world: &world, ..scene };
-    let cwd = step_folder(step.cwd.as_deref(), scene);
-    let context = JudgeContext { in_line, ..command::judge_context(scene, cwd) };
+fn judge_in(step: Step, policy_cx: PolicyContext<'_>, in_line: bool) -> (Judgement, bool) {
+    let world = MachineSnapshot::new(policy_cx.world);
+    let policy_cx = PolicyContext { world: &world, ..policy_cx };
+    let cwd = step_folder(step.cwd.as_deref(), policy_cx);
+    let context = JudgeContext { in_line, ..command::judge_context(policy_cx, cwd) };
     let mut findings = Findings::default();
     if let StepAction::Exec { args, .. } = &step.work
         && malformed::is_too_large(args)
@@ -64,7 +64,7 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     }
     let line = pieces::judge(&step.work, &context, judge_piece);
     // A single step is kept from changing anything where no sandbox is; a line is not.
-    let is_off = scene.policy.shelter == SandboxStatus::Off;
+    let is_off = policy_cx.policy.shelter == SandboxStatus::Off;
     let is_own =
         |line: &&JudgedLine| !is_off && line.runs() && may_start_shell(&step.work, &context);
     let running = line.as_ref().filter(is_own);
@@ -75,13 +75,13 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
         questions = pieces::questions_of(&step.work, &pieces);
     }
     asking.iter().for_each(|line| line.add_refusals(&mut findings));
-    tools::skill::check_restriction(&step.work, scene.policy, &mut findings);
+    tools::skill::check_restriction(&step.work, policy_cx.policy, &mut findings);
     check_masks(&step.work, &context, &mut findings);
     if !matches!(step.work, StepAction::Tool { .. }) {
         check_folder_and_trust(&context, &mut findings);
     }
     add_requirements(step.requires, &mut findings);
-    if scene.policy.shelter == SandboxStatus::Absent
+    if policy_cx.policy.shelter == SandboxStatus::Absent
         && findings.by_language
         && findings.tier() == Tier::L0
     {
@@ -90,7 +90,7 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     let needs = Needs::find(&step.work, &context, &mut findings);
     let netlink = needs.netlink || findings.launch.needs.netlink;
     findings.launch.needs = Needs { netlink, ..needs };
-    let lifted = apply_limits(scene.policy, &mut findings);
+    let lifted = apply_limits(policy_cx.policy, &mut findings);
     let program = find_program(&step.work, task.as_ref(), &context);
     let entries = find_entries(&step.work, asking, program.as_ref(), &context, &mut findings);
     named::open_entries(entries, &context, &mut findings);
@@ -105,13 +105,13 @@ fn judge_in(step: Step, scene: PolicyContext<'_>, in_line: bool) -> (Assessment,
     if by_mode {
         launch.needs = launch.needs.without_openings();
     }
-    launch.opened = scene.policy.session_opening(&step.work, &context.cwd);
+    launch.opened = policy_cx.policy.session_opening(&step.work, &context.cwd);
     let risk = pieces::lead_with(questions, findings.into_risk(lifted));
     let runs = running.is_some() && (risk.tier == Tier::L0 || allowed);
     let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
     let script = line.filter(|_| runs).map(JudgedLine::into_script);
     let launch = Launch { script, ..launch };
-    (Assessment { step, risk, program, cwd: context.cwd, pieces, seen, task, launch }, allowed)
+    (Judgement { step, risk, program, cwd: context.cwd, pieces, seen, task, launch }, allowed)
 }
 
 /// Adds why the pieces of a line ask, and returns it.
@@ -134,17 +134,17 @@ fn find_entries(
     if let Some(line) = asking {
         return line.entries(context);
     }
-    let is_trusted = context.scene.place.trusted;
+    let is_trusted = context.policy_cx.place.trusted;
     let of_line = findings.entries.take().filter(|_| is_trusted && pieces::is_line(work));
     let reasons = findings.iter().map(|finding| &finding.reason);
     of_line.or_else(|| named::entries(work, program, context, reasons, &findings.launch.named))
 }
 
 /// Refuses a step with too many words, which no setting lets run, before any of them is looked at.
-fn refuse_size(step: Step, cwd: PathBuf) -> Assessment {
+fn refuse_size(step: Step, cwd: PathBuf) -> Judgement {
     let mut findings = Findings::default();
     findings.add("malformed.size", Tier::L2, words::ARGS_TOO_LARGE, None, &[]);
-    Assessment {
+    Judgement {
         step,
         risk: findings.into_risk(false),
         program: None,
@@ -207,7 +207,7 @@ fn may_start_shell(work: &StepAction, context: &JudgeContext<'_>) -> bool {
 /// The findings for the start, with every program resolved.
 fn build_launch(findings: &mut Findings, context: &JudgeContext<'_>) -> Launch {
     let mut launch = std::mem::take(&mut findings.launch);
-    let place = context.scene.place;
+    let place = context.policy_cx.place;
     launch.readable.extend(place.readable.iter().chain(&place.added).cloned());
     launch.writes.extend_from_slice(&place.added);
     for name in std::mem::take(&mut findings.started) {
@@ -221,11 +221,11 @@ fn build_launch(findings: &mut Findings, context: &JudgeContext<'_>) -> Launch {
 }
 
 /// The folder a step runs in, with links resolved.
-fn step_folder(asked: Option<&str>, scene: PolicyContext<'_>) -> PathBuf {
-    let place = scene.place;
+fn step_folder(asked: Option<&str>, policy_cx: PolicyContext<'_>) -> PathBuf {
+    let place = policy_cx.place;
     match asked {
-        Some(text) => scene.resolve(text, &place.cwd),
-        None => scene.world.resolve(&place.cwd),
+        Some(text) => policy_cx.resolve(text, &place.cwd),
+        None => policy_cx.world.resolve(&place.cwd),
     }
 }
 
@@ -235,7 +235,7 @@ pub const UNTRUSTED: &str = "folder.untrusted";
 /// The folder it runs in, and whether the workspace is trusted.
 fn check_folder_and_trust(context: &JudgeContext<'_>, findings: &mut Findings) {
     let shown = excerpt(&context.cwd.to_string_lossy());
-    if context.scene.world.kind(&context.cwd) != PathKind::Folder {
+    if context.policy_cx.world.kind(&context.cwd) != PathKind::Folder {
         let say = words::CWD_MISSING.with("path", shown);
         findings.add("cwd.missing", Tier::L1, say, None, &[]);
     } else if !is_in_allowed_folder(context, findings) {
@@ -245,14 +245,14 @@ fn check_folder_and_trust(context: &JudgeContext<'_>, findings: &mut Findings) {
     // A step that only reads, and by no settings of the project, needs no trust in it.
     let asks = findings.tier_or(Tier::L0) > Tier::L0;
     let steered = findings.of_folder && !findings.launch.empty_folder;
-    if !context.scene.place.trusted && (asks || steered) {
+    if !context.policy_cx.place.trusted && (asks || steered) {
         findings.add(UNTRUSTED, Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
     }
 }
 
 /// Whether it runs in the workspace, or reads where the user's repository may be read.
 fn is_in_allowed_folder(context: &JudgeContext<'_>, findings: &Findings) -> bool {
-    let place = context.scene.place;
+    let place = context.policy_cx.place;
     let reads = findings.tier_or(Tier::L0) == Tier::L0;
     place.contains(&context.cwd) || (reads && place.can_read(&context.cwd))
 }
@@ -337,12 +337,12 @@ fn apply_allow_rules(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> bool {
-    let scene = context.scene;
-    if !scene.place.trusted || findings.tier() != Tier::L1 {
+    let policy_cx = context.policy_cx;
+    if !policy_cx.place.trusted || findings.tier() != Tier::L1 {
         return false;
     }
-    let asked = GrantQuestion { work, cwd: &context.cwd, program, findings, scene };
-    let rule = grant::find_allowing_rule(asked, scene.policy).map(ToString::to_string);
+    let asked = GrantQuestion { work, cwd: &context.cwd, program, findings, policy_cx };
+    let rule = grant::find_allowing_rule(asked, policy_cx.policy).map(ToString::to_string);
     let answer = match rule {
         Some(rule) => Some(("allowed", words::ALLOWED.with("rule", rule))),
         None => modes::answer(asked).map(|(id, say)| (id, say.into())),
@@ -359,7 +359,7 @@ fn find_program(
     task: Option<&ToolTask>,
     context: &JudgeContext<'_>,
 ) -> Option<Program> {
-    let world = context.scene.world;
+    let world = context.policy_cx.world;
     match work {
         StepAction::Exec { program, args } if shell::shell_lookup_line(program, args).is_some() => {
             world.program("sh")
@@ -375,13 +375,13 @@ fn find_program(
 
 /// The program that a name or a path in a command refers to.
 fn find_named_program(name: &str, context: &JudgeContext<'_>) -> Option<Program> {
-    let world = context.scene.world;
+    let world = context.policy_cx.world;
     if let Some(own) = command::own_program(name, context) {
         return Some(own.program);
     }
     if !name.contains('/') {
         return world.program(name);
     }
-    let path = paths::absolute(name, &context.cwd, &context.scene.place.home);
+    let path = paths::absolute(name, &context.cwd, &context.policy_cx.place.home);
     world.program(&path.to_string_lossy()).or_else(|| world.executable_at(&path))
 }

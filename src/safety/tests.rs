@@ -108,12 +108,12 @@ fn verdict(program: &str, args: &[&str]) -> Verdict {
 /// The rule that would be offered to remember.
 fn suggested_rule(verdict: &Verdict) -> Option<String> {
     let (policy, place, world) = (Policy::default(), place(), world());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    suggest_grant(verdict.assessment(), scene).map(|grant| grant.rule.to_string())
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+    suggest_grant(verdict.judgement(), policy_cx).map(|grant| grant.rule.to_string())
 }
 
 fn risk(program: &str, args: &[&str]) -> Risk {
-    verdict(program, args).assessment().risk.clone()
+    verdict(program, args).judgement().risk.clone()
 }
 
 fn tier(program: &str, args: &[&str]) -> Tier {
@@ -266,7 +266,7 @@ fn an_unknown_program_is_refused_with_the_line_that_would_add_it() {
     assert!(matches!(asked, Verdict::Ask(_)));
     let added = policy(|p| p.allowed_programs = vec!["+frobnicate".into()]);
     let asked = assess_with(step("frobnicate", &[]), &added, &place());
-    assert_eq!(asked.assessment().risk.rule, "program.added");
+    assert_eq!(asked.judgement().risk.rule, "program.added");
     let taken = policy(|p| p.allowed_programs = vec!["-ls".into()]);
     assert!(matches!(assess_with(step("ls", &[]), &taken, &place()), Verdict::Refuse(_)));
 }
@@ -287,7 +287,7 @@ fn requirements_of_the_model_only_raise_the_tier() {
     let with = |change: fn(&mut Requires)| {
         let mut step = step("ls", &[]);
         change(&mut step.requires);
-        assess_with(step, &Policy::default(), &place()).assessment().risk.tier
+        assess_with(step, &Policy::default(), &place()).judgement().risk.tier
     };
     assert_eq!(with(|_| {}), Tier::L0);
     assert_eq!(with(|r| r.confirm = true), Tier::L1);
@@ -300,7 +300,7 @@ fn requirements_of_the_model_only_raise_the_tier() {
 fn switched_off_effects_are_refused() {
     let offline = policy(|p| p.network = Limit::Refuse);
     let refused = assess_with(step("curl", &["https://x"]), &offline, &place());
-    assert_eq!(refused.assessment().risk.rule, "limit.network");
+    assert_eq!(refused.judgement().risk.rule, "limit.network");
     assert!(matches!(assess_with(step("ls", &[]), &offline, &place()), Verdict::Run(_)));
     let frozen = policy(|p| p.write = Limit::Refuse);
     assert!(matches!(assess_with(step("touch", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
@@ -315,7 +315,7 @@ fn a_lifted_refusal_is_a_marked_question_and_never_a_run() {
     });
     let verdict = assess_with(step("git", &["reset", "--hard"]), &lifted, &place());
     assert!(matches!(verdict, Verdict::Ask(_)));
-    assert!(verdict.assessment().risk.lifted);
+    assert!(verdict.judgement().risk.lifted);
     assert_eq!(suggested_rule(&verdict), None);
 }
 
@@ -323,9 +323,9 @@ fn a_lifted_refusal_is_a_marked_question_and_never_a_run() {
 fn allow_sudo_asks_about_sudo_and_not_about_the_command_in_it() {
     let sudo = policy(|p| p.elevate = Limit::Ask);
     let asked = assess_with(step("sudo", &["ls"]), &sudo, &place());
-    assert!(matches!(asked, Verdict::Ask(_)) && asked.assessment().risk.lifted);
+    assert!(matches!(asked, Verdict::Ask(_)) && asked.judgement().risk.lifted);
     let refused = assess_with(step("sudo", &["rm", "-rf", "/"]), &sudo, &place());
-    assert!(matches!(refused, Verdict::Refuse(_)) && !refused.assessment().risk.lifted);
+    assert!(matches!(refused, Verdict::Refuse(_)) && !refused.judgement().risk.lifted);
     assert!(matches!(assess_with(step("reboot", &[]), &sudo, &place()), Verdict::Refuse(_)));
 }
 
@@ -350,7 +350,7 @@ fn in_a_folder_that_is_not_trusted_plain_reading_runs_and_everything_else_asks()
     ] {
         let verdict = assess_with(step(program, args), &allowed, &place);
         assert!(matches!(verdict, Verdict::Ask(_)), "{program} {args:?}");
-        assert!(rules_of(&verdict.assessment().risk).contains(&"folder.untrusted"));
+        assert!(rules_of(&verdict.judgement().risk).contains(&"folder.untrusted"));
     }
 }
 
@@ -359,8 +359,8 @@ fn an_allowed_rule_runs_an_l1_and_says_so() {
     let allowed = policy(|p| p.allowed = vec![rule("cargo test *")]);
     let verdict = assess_with(step("cargo", &["test", "x"]), &allowed, &place());
     assert!(matches!(verdict, Verdict::Run(_)));
-    assert_eq!(verdict.assessment().risk.tier, Tier::L1);
-    assert!(rules_of(&verdict.assessment().risk).contains(&"allowed"));
+    assert_eq!(verdict.judgement().risk.tier, Tier::L1);
+    assert!(rules_of(&verdict.judgement().risk).contains(&"allowed"));
     assert!(matches!(assess_with(step("cargo", &["run"]), &allowed, &place()), Verdict::Ask(_)));
 }
 
@@ -390,7 +390,7 @@ fn a_deny_rule_wins_and_applies_inside_wrappers() {
     ] {
         let verdict = assess_with(step(program, args), &denied, &place());
         assert!(matches!(verdict, Verdict::Refuse(_)), "{program} {args:?}");
-        assert_eq!(verdict.assessment().risk.rule, "denied");
+        assert_eq!(verdict.judgement().risk.rule, "denied");
     }
 }
 
@@ -399,7 +399,7 @@ fn the_folder_a_step_runs_in_is_judged() {
     let in_folder = |cwd: &str| {
         let step = Step { cwd: Some(cwd.into()), ..step("ls", &[]) };
         let verdict = assess_with(step, &Policy::default(), &place());
-        (verdict.assessment().risk.rule.clone(), verdict.assessment().cwd.clone())
+        (verdict.judgement().risk.rule.clone(), verdict.judgement().cwd.clone())
     };
     assert_eq!(in_folder("src"), ("ls".into(), "/w/src".into()));
     assert_eq!(in_folder("/w/src/.."), ("ls".into(), "/w".into()));
@@ -409,7 +409,7 @@ fn the_folder_a_step_runs_in_is_judged() {
     assert_eq!(in_folder("/missing"), ("cwd.missing".into(), "/missing".into()));
     let ssh = Step { cwd: Some("~/.ssh".into()), ..step("cat", &["id_rsa"]) };
     let verdict = assess_with(ssh, &Policy::default(), &place());
-    assert!(rules_of(&verdict.assessment().risk).contains(&"path.secret"));
+    assert!(rules_of(&verdict.judgement().risk).contains(&"path.secret"));
 }
 
 #[test]
@@ -418,8 +418,8 @@ fn an_unknown_tool_is_a_fault_of_form_and_no_danger() {
     let step = Step { work, ..step("", &[]) };
     let verdict = assess_with(step, &Policy::default(), &place());
     assert!(matches!(verdict, Verdict::Run(_)));
-    assert_eq!(verdict.assessment().risk.rule, "tool.unknown");
-    let task = verdict.assessment().task.clone();
+    assert_eq!(verdict.judgement().risk.rule, "tool.unknown");
+    let task = verdict.judgement().task.clone();
     assert!(matches!(task, Some(ToolTask::Fault(fault)) if fault.is_form));
 }
 
@@ -436,7 +436,7 @@ fn a_line_the_user_typed_runs_unless_it_is_l2() {
     for line in ["rm -rf build", "ls; sudo ls", "echo $(git reset --hard)", "dd if=a of=b"] {
         let verdict = shell_verdict(line);
         assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
-        assert_eq!(verdict.assessment().risk.tier, Tier::L2, "{line}");
+        assert_eq!(verdict.judgement().risk.tier, Tier::L2, "{line}");
     }
     assert!(matches!(shell_verdict("ls \0"), Verdict::Refuse(_)));
 }
@@ -445,7 +445,7 @@ fn a_line_the_user_typed_runs_unless_it_is_l2() {
 fn each_command_of_a_line_has_its_own_tier() {
     let verdict = shell_verdict("git status | rm -rf build && cat .env");
     let pieces: Vec<(&str, Tier)> =
-        verdict.assessment().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
+        verdict.judgement().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
     assert_eq!(
         pieces,
         [("git status", Tier::L0), ("rm -rf build", Tier::L2), ("cat .env", Tier::L1)]
@@ -461,7 +461,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "[ -f a ] && cat a || echo none",
         "cat <<E\nx\nE",
     ] {
-        assert_eq!(shell_verdict(line).assessment().risk.tier, Tier::L0, "{line}");
+        assert_eq!(shell_verdict(line).judgement().risk.tier, Tier::L0, "{line}");
     }
     for line in [
         "git log > out.txt",
@@ -481,7 +481,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "exec 3<>/dev/tcp/x/80",
         "cat *.pem",
     ] {
-        assert!(shell_verdict(line).assessment().risk.tier > Tier::L0, "{line}");
+        assert!(shell_verdict(line).judgement().risk.tier > Tier::L0, "{line}");
     }
 }
 
@@ -535,10 +535,10 @@ fn a_file_the_user_mentions_is_judged_like_one_the_model_reads() {
     for narrowed in [None, Some(skill)] {
         let policy = Policy { narrowed: narrowed.clone(), ..Policy::default() };
         let (place, world) = (place(), world());
-        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
         for (path, tier, rule) in NAMED {
-            let mention = assess_mention("a", path, scene);
-            let risk = mention.assessment().risk.clone();
+            let mention = assess_mention("a", path, policy_cx);
+            let risk = mention.judgement().risk.clone();
             assert_eq!((risk.tier, risk.rule.as_str()), (*tier, *rule), "{path}");
             // Nothing the user names is refused, and only plain reading is unasked.
             assert_eq!(matches!(mention, Verdict::Run(_)), *tier == Tier::L0, "{path}");
@@ -549,10 +549,10 @@ fn a_file_the_user_mentions_is_judged_like_one_the_model_reads() {
                     input: serde_json::json!({ "path": path }),
                 };
                 let step = Step { id: "a".into(), work, requires: Requires::default(), cwd: None };
-                let read = assess(step, scene);
+                let read = assess(step, policy_cx);
                 assert_eq!(
-                    (&read.assessment().risk, &read.assessment().task),
-                    (&risk, &mention.assessment().task)
+                    (&read.judgement().risk, &read.judgement().task),
+                    (&risk, &mention.judgement().task)
                 );
             }
         }
@@ -574,7 +574,7 @@ proptest! {
     #[test]
     fn any_line_is_judged_without_a_panic(line in "[a-z $`'\"\\\\(){}<>|&;#=\\n-]{0,60}") {
         let verdict = shell_verdict(&line);
-        prop_assert!(!verdict.assessment().risk.reasons.is_empty());
+        prop_assert!(!verdict.judgement().risk.reasons.is_empty());
     }
 
     #[test]

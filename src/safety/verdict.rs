@@ -10,27 +10,27 @@ use avocet_core::protocol::{
 /// The judgement, and with it the next possible action.
 #[derive(Debug)]
 pub enum Verdict {
-    Run(Cleared),
+    Run(ClearedStep),
     Ask(NeedsApproval),
     Refuse(DeniedStep),
 }
 
 impl Verdict {
-    pub(super) fn run(judged: Assessment) -> Verdict {
-        Verdict::Run(Cleared { seal: judged.seal(), judged, granted: None })
+    pub(super) fn run(judged: Judgement) -> Verdict {
+        Verdict::Run(ClearedStep { seal: judged.seal(), judged, granted: None })
     }
 
-    pub(super) fn ask(judged: Assessment) -> Verdict {
+    pub(super) fn ask(judged: Judgement) -> Verdict {
         Verdict::Ask(NeedsApproval { seal: judged.seal(), judged })
     }
 
-    pub(super) fn refuse(judged: Assessment) -> Verdict {
+    pub(super) fn refuse(judged: Judgement) -> Verdict {
         Verdict::Refuse(DeniedStep(judged))
     }
 
-    pub fn assessment(&self) -> &Assessment {
+    pub fn judgement(&self) -> &Judgement {
         match self {
-            Verdict::Run(Cleared { judged, .. })
+            Verdict::Run(ClearedStep { judged, .. })
             | Verdict::Ask(NeedsApproval { judged, .. })
             | Verdict::Refuse(DeniedStep(judged)) => judged,
         }
@@ -48,8 +48,8 @@ impl Verdict {
 
 /// A step that may run, sealed as it was judged. Only `safety` makes one.
 #[derive(Debug)]
-pub struct Cleared {
-    judged: Assessment,
+pub struct ClearedStep {
+    judged: Judgement,
     seal: Seal,
     /// What the user opened to it.
     granted: Option<SandboxOpening>,
@@ -69,7 +69,7 @@ pub enum SandboxOpening {
 /// A step that waits for the user.
 #[derive(Debug)]
 pub struct NeedsApproval {
-    judged: Assessment,
+    judged: Judgement,
     seal: Seal,
 }
 
@@ -78,11 +78,11 @@ const OF_EVERY_SANDBOX: [&str; 2] = ["sandbox.work", "sandbox.network"];
 
 /// A step that does not run, with the reasons.
 #[derive(Debug)]
-pub struct DeniedStep(Assessment);
+pub struct DeniedStep(Judgement);
 
 /// The judged step: the exact step, and the findings about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assessment {
+pub struct Judgement {
     pub step: Step,
     pub risk: Risk,
     /// The program that will run, resolved once; `None` for tools.
@@ -99,7 +99,7 @@ pub struct Assessment {
     pub launch: Launch,
 }
 
-impl Assessment {
+impl Judgement {
     /// Its effect on a file, where that is known before it runs.
     pub fn change(&self) -> Option<&Change> {
         self.task.as_ref().and_then(ToolTask::change)
@@ -137,15 +137,15 @@ impl Assessment {
 
 impl NeedsApproval {
     /// This was approved: by an option, with others, or with a rule.
-    pub fn approve(self) -> Cleared {
-        Cleared { judged: self.judged, seal: self.seal, granted: None }
+    pub fn approve(self) -> ClearedStep {
+        ClearedStep { judged: self.judged, seal: self.seal, granted: None }
     }
 
     /// A hook of the user's allowed this: it answers an ordinary question, and no graver one.
     ///
     /// # Errors
     /// The user is asked all the same.
-    pub fn approve_by_hook(self) -> Result<Cleared, Box<NeedsApproval>> {
+    pub fn approve_by_hook(self) -> Result<ClearedStep, Box<NeedsApproval>> {
         let risk = &self.judged.risk;
         let is_for_user = |reason: &Reason| {
             let rule = reason.rule.as_str();
@@ -160,27 +160,27 @@ impl NeedsApproval {
     }
 
     /// The user answered the question about exactly this, and so about the places it names.
-    pub fn approve_named(self) -> Cleared {
-        Cleared { granted: Some(SandboxOpening::Named), ..self.approve() }
+    pub fn approve_named(self) -> ClearedStep {
+        ClearedStep { granted: Some(SandboxOpening::Named), ..self.approve() }
     }
 
     /// The user approved exactly this, with what the sandbox had denied it opened.
-    pub fn approve_with(self, denied: SandboxDenial) -> Cleared {
-        Cleared { granted: Some(SandboxOpening::Denied(denied)), ..self.approve() }
+    pub fn approve_with(self, denied: SandboxDenial) -> ClearedStep {
+        ClearedStep { granted: Some(SandboxOpening::Denied(denied)), ..self.approve() }
     }
 
     /// The user approved exactly this without the sandbox, as a question of its own.
-    pub fn approve_without_sandbox(self) -> Cleared {
-        Cleared { granted: Some(SandboxOpening::Everything), ..self.approve() }
+    pub fn approve_without_sandbox(self) -> ClearedStep {
+        ClearedStep { granted: Some(SandboxOpening::Everything), ..self.approve() }
     }
 
-    pub fn assessment(&self) -> &Assessment {
+    pub fn judgement(&self) -> &Judgement {
         &self.judged
     }
 }
 
-impl Cleared {
-    pub fn assessment(&self) -> &Assessment {
+impl ClearedStep {
+    pub fn judgement(&self) -> &Judgement {
         &self.judged
     }
 
@@ -206,20 +206,20 @@ impl Cleared {
 
     /// A judgement made by hand, as nothing but a test can.
     #[cfg(any(test, feature = "test-support"))]
-    pub fn new_for_test(judged: Assessment) -> Cleared {
-        Cleared { seal: judged.seal(), judged, granted: None }
+    pub fn new_for_test(judged: Judgement) -> ClearedStep {
+        ClearedStep { seal: judged.seal(), judged, granted: None }
     }
 
     /// Changed in spite of the seal, as only a test can.
     #[cfg(any(test, feature = "test-support"))]
-    pub fn tampered(mut self, change: impl FnOnce(&mut Assessment)) -> Cleared {
+    pub fn tampered(mut self, change: impl FnOnce(&mut Judgement)) -> ClearedStep {
         change(&mut self.judged);
         self
     }
 }
 
 impl DeniedStep {
-    pub fn assessment(&self) -> &Assessment {
+    pub fn judgement(&self) -> &Judgement {
         &self.0
     }
 }

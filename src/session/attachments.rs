@@ -6,7 +6,7 @@ use avocet_core::i18n::{LocalizedText, prompt as words};
 use avocet_core::protocol::{
     AttachmentInfo, Decision, Event, Image, Mention, Notice, PastedImage, Question,
 };
-use avocet_safety::{self as safety, Cleared, NeedsApproval, PathKind, Verdict};
+use avocet_safety::{self as safety, ClearedStep, NeedsApproval, PathKind, Verdict};
 use avocet_tools::attachments::{self, Attachment};
 
 /// The maximum number of files in one message, and of images.
@@ -193,8 +193,8 @@ async fn read_mention(
 async fn ask_approval(
     scope: &mut TurnScope,
     held: NeedsApproval,
-) -> Result<Option<Cleared>, ExpansionStop> {
-    let judged = held.assessment();
+) -> Result<Option<ClearedStep>, ExpansionStop> {
+    let judged = held.judgement();
     let question = Question::Step(judged.question());
     let step = judged.step.clone();
     match scope.ask(question).await.ok_or(ExpansionStop::Cancelled)? {

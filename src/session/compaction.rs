@@ -24,7 +24,7 @@ use avocet_core::protocol::{
 };
 use avocet_core::text;
 use avocet_model::{Chunk, Model, Request};
-use avocet_safety::Assessment;
+use avocet_safety::Judgement;
 use avocet_safety::redact::Redactor;
 
 /// The maximum size of a summary, in bytes; a longer answer is not used.
@@ -82,7 +82,7 @@ impl TurnScope {
     }
 
     /// Instructions of the folder that a step works in count from the next request on.
-    pub(super) fn note_work(&mut self, judged: &Assessment) {
+    pub(super) fn note_work(&mut self, judged: &Judgement) {
         let place = self.judge.place();
         if !place.trusted {
             return;
@@ -265,7 +265,7 @@ impl TurnScope {
 }
 
 /// The folder that a step works in, links resolved.
-fn worked_in(judged: &Assessment) -> Option<PathBuf> {
+fn worked_in(judged: &Judgement) -> Option<PathBuf> {
     let path = match &judged.step.work {
         StepAction::Tool { name, input } if name.starts_with("file.") => {
             judged.cwd.join(input.get("path")?.as_str()?)

@@ -13,7 +13,7 @@ use super::state::Session;
 use avocet_core::protocol::{Change, Event, StepAction, Tier};
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::describe_change;
-use avocet_safety::{self as safety, Cleared, PolicyContext, Verdict, is_credential_path};
+use avocet_safety::{self as safety, ClearedStep, PolicyContext, Verdict, is_credential_path};
 use avocet_tools::file::Backups;
 use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool};
 
@@ -62,7 +62,7 @@ impl Session {
 
     /// A line of git's that only reads, with its tool; `None`: the repository is one that it would
     /// have to be asked about.
-    fn clear_git(&self, line: &str) -> Option<(Arc<dyn Tool>, Cleared)> {
+    fn clear_git(&self, line: &str) -> Option<(Arc<dyn Tool>, ClearedStep)> {
         let tool = Arc::clone(self.tools.find(&StepAction::Shell { line: line.to_owned() })?);
         let context = PolicyContext {
             policy: &self.security.policy,
@@ -70,7 +70,7 @@ impl Session {
             world: self.security.world.as_ref(),
         };
         match safety::assess_shell("diff", line, context) {
-            Verdict::Run(cleared) if cleared.assessment().risk.tier == Tier::L0 => {
+            Verdict::Run(cleared) if cleared.judgement().risk.tier == Tier::L0 => {
                 Some((tool, cleared))
             }
             Verdict::Run(_) | Verdict::Ask(_) | Verdict::Refuse(_) => None,
@@ -79,7 +79,7 @@ impl Session {
 }
 
 /// The whole output of a program that succeeded.
-async fn output(call: Option<(Arc<dyn Tool>, Cleared)>) -> Option<String> {
+async fn output(call: Option<(Arc<dyn Tool>, ClearedStep)>) -> Option<String> {
     let (tool, cleared) = call?;
     let (to, _) = mpsc::unbounded_channel();
     let control = RunControl::new(CancellationToken::new(), to);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 use super::script_places::{FindScripts, ModelScript, ScriptPlaces, find_model_scripts};
-use avocet_config::extensions::{ExtensionSet, SearchPath};
+use avocet_config::extensions::{ExtensionLibrary, SearchPath};
 use avocet_core::protocol::ScriptDetails;
 use avocet_store::Store;
 
@@ -18,7 +18,7 @@ pub type FindPlaces = Arc<dyn Fn(bool) -> SearchPath + Send + Sync>;
 
 /// The extensions, and the function that reads them again.
 pub struct ExtensionCache {
-    pub library: Arc<ExtensionSet>,
+    pub library: Arc<ExtensionLibrary>,
     places: FindPlaces,
     /// The script folders.
     pub(super) find_scripts: FindScripts,
@@ -59,7 +59,7 @@ impl LatestScan {
 /// The result of a read; unchanged parts are shared with the one before.
 #[derive(Clone, Debug)]
 pub struct ExtensionScan {
-    pub(super) library: Arc<ExtensionSet>,
+    pub(super) library: Arc<ExtensionLibrary>,
     pub(super) scripts: Arc<Scripts>,
 }
 
@@ -149,7 +149,8 @@ impl ExtensionCache {
             let before = shared.unwrap_or(before);
             let places = places(trusted);
             let same = *before.library.places() == places && before.library.is_current();
-            let library = if same { before.library } else { Arc::new(ExtensionSet::load(&places)) };
+            let library =
+                if same { before.library } else { Arc::new(ExtensionLibrary::load(&places)) };
             let all = asked || !same;
             let scripts = Scripts::list(before.scripts, find_scripts(trusted), &cwd, all);
             let looked = ExtensionScan { library, scripts };

@@ -14,7 +14,7 @@ use avocet_hooks::{
     ActiveHooks, Hook, HookCall, HookExit, HookReply, HookRun, HookSession, join_replies,
     named_files, read_reply,
 };
-use avocet_safety::{self as safety, Cleared, PolicyContext, Verdict};
+use avocet_safety::{self as safety, ClearedStep, PolicyContext, Verdict};
 use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool};
 
 /// What a running start of a session will say.
@@ -82,7 +82,7 @@ impl HookRunner {
     fn run_one(
         &self,
         hook: Hook,
-        cleared: Result<Cleared, LocalizedText>,
+        cleared: Result<ClearedStep, LocalizedText>,
         input: ShellInput,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, HookReply> {
@@ -133,7 +133,7 @@ impl EndedHook {
 
 async fn run_cleared(
     exec: Arc<dyn Tool>,
-    cleared: Cleared,
+    cleared: ClearedStep,
     input: ShellInput,
     cancel: CancellationToken,
 ) -> EndedHook {
@@ -154,7 +154,7 @@ fn shell_input(text: String, workspace: &Path) -> ShellInput {
 }
 
 /// Judges the command of a hook; the user's settings, or the user's answer, approve it.
-fn clear(hook: &Hook, scene: PolicyContext<'_>) -> Result<Cleared, LocalizedText> {
+fn clear(hook: &Hook, scene: PolicyContext<'_>) -> Result<ClearedStep, LocalizedText> {
     let seconds = hook.timeout.as_secs_f64().ceil();
     let named = named_files(&hook.command, &scene.place.workspace, &scene.place.home);
     let reads: Vec<PathBuf> = named.into_iter().flat_map(with_helpers).collect();
@@ -162,7 +162,7 @@ fn clear(hook: &Hook, scene: PolicyContext<'_>) -> Result<Cleared, LocalizedText
         Verdict::Run(cleared) => Ok(cleared),
         Verdict::Ask(held) => Ok(held.approve()),
         Verdict::Refuse(refused) => {
-            let why = refused.assessment().risk.main_reason().cloned();
+            let why = refused.judgement().risk.main_reason().cloned();
             Err(why.unwrap_or_else(|| cli::NO_REASON.into()))
         }
     }

@@ -13,7 +13,7 @@ use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{LocalizedText, Phrase, session as words};
 use avocet_core::protocol::Observation;
-use avocet_safety::{Cleared, JobTask, ToolTask};
+use avocet_safety::{ClearedStep, JobTask, ToolTask};
 use avocet_tools::{RunControl, Tool};
 
 pub(super) struct JobTool {
@@ -52,10 +52,10 @@ impl Tool for JobTool {
         self.spec.prompt
     }
 
-    fn run(&self, step: Cleared, control: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {
         let session = self.session.clone();
         async move {
-            let judged = step.assessment();
+            let judged = step.judgement();
             let done = match &judged.task {
                 Some(ToolTask::Job(task)) => wait_for_news(&session, task, &control).await,
                 Some(ToolTask::Fault(fault)) => Err(fault.say.clone()),

@@ -17,7 +17,7 @@ use avocet_core::i18n::{Localize, LocalizedText, Phrase, mcp_pages as phrases};
 use avocet_core::protocol::{Observation, Outcome, StepAction, ToolSchema};
 use avocet_mcp::{McpCallId, McpError, McpReply, McpRequest, OfferedTool, ToolCatalog};
 use avocet_safety::redact::Redactor;
-use avocet_safety::{Cleared, MCP_CALL_TOOL, MCP_FIND_TOOL};
+use avocet_safety::{ClearedStep, MCP_CALL_TOOL, MCP_FIND_TOOL};
 use avocet_tools::{RunControl, Tool};
 
 /// The most tools that one search gives.
@@ -45,19 +45,19 @@ impl Tool for McpTool {
         "mcp.SERVER.TOOL: a tool of a server, by one of the names below"
     }
 
-    fn run(&self, step: Cleared, control: RunControl) -> BoxFuture<'static, Observation> {
-        let work = step.assessment().step.work.clone();
+    fn run(&self, step: ClearedStep, control: RunControl) -> BoxFuture<'static, Observation> {
+        let work = step.judgement().step.work.clone();
         let StepAction::Tool { name, input } = work else {
-            return std::future::ready(answer(step.assessment(), Ok(String::new()))).boxed();
+            return std::future::ready(answer(step.judgement(), Ok(String::new()))).boxed();
         };
         if name == MCP_FIND_TOOL {
             let found = found_tools(&self.catalog, &input);
-            return std::future::ready(answer(step.assessment(), Ok(found))).boxed();
+            return std::future::ready(answer(step.judgement(), Ok(found))).boxed();
         }
         let sent = self.send(&name, input, &control);
         let (session, redactor) = (self.session.clone(), Arc::clone(&self.redactor));
         async move {
-            let judged = step.assessment();
+            let judged = step.judgement();
             let (id, reply) = match sent {
                 Ok(sent) => sent,
                 Err(why) => return answer(judged, Err(why)),
@@ -108,8 +108,8 @@ impl McpTool {
 }
 
 /// What a server answered, as the model gets it.
-fn observe(step: &Cleared, result: Result<McpReply, McpError>) -> Observation {
-    let judged = step.assessment();
+fn observe(step: &ClearedStep, result: Result<McpReply, McpError>) -> Observation {
+    let judged = step.judgement();
     match result {
         Ok(McpReply::Content(content)) => {
             let mut observation = answer(judged, Ok(content.text));

@@ -26,7 +26,7 @@ impl Session {
             StepAction::Shell { line } => safety::assess_shell(&step.id, line, scene),
             StepAction::Exec { .. } | StepAction::Tool { .. } => safety::assess(step, scene),
         };
-        let judged = verdict.assessment();
+        let judged = verdict.judgement();
         let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
         self.outbox.send(Event::Judged { ask, work, risk, change }).await;
     }

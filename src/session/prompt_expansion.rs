@@ -19,7 +19,7 @@ use avocet_core::protocol::{
     PromptPart, PromptSource, PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOrigin,
     TurnOutcome, Usage,
 };
-use avocet_safety::{self as safety, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
+use avocet_safety::{self as safety, ClearedStep, NeedsApproval, Policy, ToolRestriction, Verdict};
 use avocet_tools::attachments::block;
 use avocet_tools::{PipedOutput, ShellInput};
 
@@ -186,7 +186,7 @@ impl TurnScope {
         };
         let mut outputs = Vec::new();
         for piece in held {
-            if allowed.contains(&piece.assessment().step.id) {
+            if allowed.contains(&piece.judgement().step.id) {
                 outputs.push(self.run_command(piece.approve(), &input).await?);
             } else {
                 let line = line_of(&piece).to_owned();
@@ -217,10 +217,10 @@ impl TurnScope {
     /// Runs one shell command. Returns its output without the last newline.
     async fn run_command(
         &mut self,
-        piece: Cleared,
+        piece: ClearedStep,
         input: &ShellInput,
     ) -> Result<String, ExpansionStop> {
-        let line = match &piece.assessment().step.work {
+        let line = match &piece.judgement().step.work {
             avocet_core::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
         };
@@ -250,7 +250,7 @@ impl TurnScope {
         }
     }
 
-    async fn pipe(&mut self, piece: Cleared, input: &ShellInput) -> PipedOutput {
+    async fn pipe(&mut self, piece: ClearedStep, input: &ShellInput) -> PipedOutput {
         let piped = self.pipe_step(piece, input.clone()).await;
         self.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
@@ -262,7 +262,7 @@ impl TurnScope {
         &mut self,
         observation: &Observation,
         line: &str,
-    ) -> Result<Option<Cleared>, ExpansionStop> {
+    ) -> Result<Option<ClearedStep>, ExpansionStop> {
         if observation.denied.is_none() {
             return Ok(None);
         }
@@ -294,7 +294,7 @@ impl TurnScope {
     /// Shows these commands as not run.
     async fn report_not_run(&mut self, pieces: &[NeedsApproval], outcome: Outcome) {
         for piece in pieces {
-            let judged = piece.assessment();
+            let judged = piece.judgement();
             let cwd = judged.cwd.display().to_string();
             let observation =
                 Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
@@ -304,7 +304,7 @@ impl TurnScope {
 }
 
 fn template_command(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
-    let judged = held.assessment();
+    let judged = held.judgement();
     TemplateCommand {
         id: judged.step.id.clone(),
         line: line_of(held).to_owned(),
@@ -314,14 +314,14 @@ fn template_command(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
 }
 
 fn line_of(held: &NeedsApproval) -> &str {
-    match &held.assessment().step.work {
+    match &held.judgement().step.work {
         avocet_core::protocol::StepAction::Shell { line } => line,
         _ => "",
     }
 }
 
 fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[NeedsApproval]) -> Question {
-    let cwd = held.first().map(|held| held.assessment().cwd.display().to_string());
+    let cwd = held.first().map(|held| held.judgement().cwd.display().to_string());
     Question::Pieces {
         of: source_name(prompt),
         cwd: cwd.unwrap_or_default(),

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, context as words};
 use avocet_core::protocol::{Observation, Outcome};
-use avocet_safety::{Assessment, Cleared, RecallTask, ToolTask};
+use avocet_safety::{ClearedStep, Judgement, RecallTask, ToolTask};
 use avocet_tools::{RunControl, Tool};
 
 /// Bytes of a page.
@@ -34,10 +34,10 @@ impl Tool for RecallTool {
          or left out"
     }
 
-    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {
         let session = self.session.clone();
         async move {
-            let judged = step.assessment();
+            let judged = step.judgement();
             let read = match &judged.task {
                 Some(ToolTask::Recall(task)) => read(&session, task).await,
                 Some(ToolTask::Fault(fault)) => Err(fault.say.clone()),
@@ -50,7 +50,7 @@ impl Tool for RecallTool {
 }
 
 /// The observation of a tool that the session itself answers.
-pub(super) fn answer(judged: &Assessment, done: Result<String, LocalizedText>) -> Observation {
+pub(super) fn answer(judged: &Judgement, done: Result<String, LocalizedText>) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let mut seen =
         Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);

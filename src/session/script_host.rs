@@ -24,7 +24,7 @@ use avocet_model::{Chunk, Model, Request};
 use avocet_safety as safety;
 use avocet_safety::redact::Redactor;
 use avocet_safety::{
-    self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
+    self, ClearedStep, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
 };
 use avocet_script::host::{FormAnswer, FormQuestion, InputAnswer, InputQuestion, PackKey};
 use avocet_script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost, StepError};
@@ -188,7 +188,7 @@ impl SessionScriptHost {
         &mut self,
         verdict: Verdict,
         permission: Option<LocalizedText>,
-    ) -> Result<Cleared, StepError> {
+    ) -> Result<ClearedStep, StepError> {
         let asks_itself = matches!(verdict, Verdict::Ask(_) | Verdict::Refuse(_));
         if let Some(question) = permission.filter(|_| !asks_itself)
             && !self.confirm(question.clone()).await
@@ -199,16 +199,16 @@ impl SessionScriptHost {
     }
 
     /// The step, if it runs without asking or the user approves it.
-    async fn clear_step(&mut self, verdict: Verdict) -> Result<Cleared, StepError> {
+    async fn clear_step(&mut self, verdict: Verdict) -> Result<ClearedStep, StepError> {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => self.ask_approval(held).await,
-            Verdict::Refuse(refused) => Err(refusal(&refused.assessment().risk)),
+            Verdict::Refuse(refused) => Err(refusal(&refused.judgement().risk)),
         }
     }
 
     /// The user saw the rewritten step with its tier before approving it.
-    fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<Cleared, StepError> {
+    fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<ClearedStep, StepError> {
         let verdict = match &work {
             StepAction::Shell { line } => {
                 safety::assess_shell(&before.id, line, self.policy_context())
@@ -220,12 +220,12 @@ impl SessionScriptHost {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => Ok(held.approve()),
-            Verdict::Refuse(refused) => Err(refusal(&refused.assessment().risk)),
+            Verdict::Refuse(refused) => Err(refusal(&refused.judgement().risk)),
         }
     }
 
-    async fn ask_approval(&mut self, held: NeedsApproval) -> Result<Cleared, StepError> {
-        let judged = held.assessment();
+    async fn ask_approval(&mut self, held: NeedsApproval) -> Result<ClearedStep, StepError> {
+        let judged = held.judgement();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
         // A file read into the script is read exactly as named, or not at all.
@@ -274,7 +274,7 @@ impl SessionScriptHost {
     }
 
     /// Runs a step, and runs it again with what the sandbox denied it opened, if the user approves.
-    async fn run_with_retry(&mut self, cleared: Cleared) -> Result<String, StepError> {
+    async fn run_with_retry(&mut self, cleared: ClearedStep) -> Result<String, StepError> {
         let mut observation = self.run_once(cleared).await?;
         if let Some(cleared) = self.ask_to_open(&observation).await {
             observation = self.run_once(cleared).await?;
@@ -289,7 +289,7 @@ impl SessionScriptHost {
     }
 
     /// Only a plain yes approves.
-    async fn ask_to_open(&mut self, observation: &Observation) -> Option<Cleared> {
+    async fn ask_to_open(&mut self, observation: &Observation) -> Option<ClearedStep> {
         if observation.denied.is_none() || observation.risk.tier == Tier::L0 {
             return None;
         }
@@ -318,8 +318,8 @@ impl SessionScriptHost {
         }
     }
 
-    async fn run_once(&mut self, cleared: Cleared) -> Result<Observation, LocalizedText> {
-        let (step, risk) = (cleared.assessment().step.clone(), cleared.assessment().risk.clone());
+    async fn run_once(&mut self, cleared: ClearedStep) -> Result<Observation, LocalizedText> {
+        let (step, risk) = (cleared.judgement().step.clone(), cleared.judgement().risk.clone());
         let (work, id) = (step.work.clone(), step.id.clone());
         let Some(tool) = self.tools.find(&work).cloned() else {
             return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));

@@ -19,7 +19,7 @@ use super::turn_scope::TurnScope;
 use crate::context::shorten;
 use avocet_core::i18n::{Lang, Phrase, prompt, session as words};
 use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
-use avocet_safety::{Cleared, SCRIPT_TOOL};
+use avocet_safety::{ClearedStep, SCRIPT_TOOL};
 use avocet_script::manifest::input::ScriptArgs;
 use avocet_script::{RunRequest, ScriptEvent};
 use avocet_tools::{RunControl, Tool, Toolbox};
@@ -78,8 +78,8 @@ impl Tool for ScriptRunTool {
          and its result come back"
     }
 
-    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
-        let judged = step.assessment();
+    fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {
+        let judged = step.judgement();
         let cwd = judged.cwd.display().to_string();
         let mut observation =
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
@@ -123,8 +123,8 @@ struct ScriptStep<'h> {
 
 impl TurnScope {
     /// Runs a script as a step of the turn.
-    pub(super) async fn run_script(&mut self, cleared: Cleared) -> Observation {
-        let judged = cleared.assessment();
+    pub(super) async fn run_script(&mut self, cleared: ClearedStep) -> Observation {
+        let judged = cleared.judgement();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let (script, args) = script_call(&step.work)
             .map_or_else(Default::default, |(script, args)| (script.to_owned(), args));

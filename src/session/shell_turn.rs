@@ -12,7 +12,7 @@ use avocet_core::protocol::{
     Decision, Event, Message, Observation, Outcome, Question, StepAction, StepQuestion, TurnOrigin,
     TurnOutcome, Usage,
 };
-use avocet_safety::{self as safety, Cleared, NeedsApproval, Verdict};
+use avocet_safety::{self as safety, ClearedStep, NeedsApproval, Verdict};
 
 /// Judges a shell line, asks if it must, and runs it.
 pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {
@@ -41,7 +41,7 @@ pub(super) async fn run_or_ask(
         Verdict::Run(cleared) => (TurnOutcome::Done, run_cleared(cleared, background, scope).await),
         Verdict::Ask(held) => ask_and_run(held, background, scope).await,
         Verdict::Refuse(refused) => {
-            (TurnOutcome::Done, not_run_observation(refused.assessment(), Outcome::Refused))
+            (TurnOutcome::Done, not_run_observation(refused.judgement(), Outcome::Refused))
         }
     };
     scope.emit(Event::StepFinished(Box::new(observation.clone()))).await;
@@ -54,7 +54,7 @@ async fn ask_and_run(
     scope: &mut TurnScope,
 ) -> (TurnOutcome, Observation) {
     let decision = scope.ask(question(&held)).await;
-    let not_run = |outcome| not_run_observation(held.assessment(), outcome);
+    let not_run = |outcome| not_run_observation(held.judgement(), outcome);
     let cleared = match decision {
         None => return (TurnOutcome::Cancelled, not_run(Outcome::Cancelled)),
         Some(Decision::Stop) => return (TurnOutcome::Stopped, not_run(Outcome::Declined)),
@@ -63,12 +63,12 @@ async fn ask_and_run(
         }
         // The user saw the rewritten line with its tier before approving it.
         Some(Decision::Edit(StepAction::Shell { line })) => {
-            let id = &held.assessment().step.id;
+            let id = &held.judgement().step.id;
             match safety::assess_shell(id, &line, scope.policy_context()) {
                 Verdict::Run(cleared) => cleared,
                 Verdict::Ask(held) => held.approve(),
                 Verdict::Refuse(refused) => {
-                    let observation = not_run_observation(refused.assessment(), Outcome::Refused);
+                    let observation = not_run_observation(refused.judgement(), Outcome::Refused);
                     return (TurnOutcome::Done, observation);
                 }
             }
@@ -92,11 +92,11 @@ async fn ask_and_run(
 
 /// Runs it with the terminal if it wants that.
 async fn run_cleared(
-    cleared: Cleared,
+    cleared: ClearedStep,
     background: BackgroundUse,
     scope: &mut TurnScope,
 ) -> Observation {
-    let wants_terminal = safety::terminal_program(&cleared.assessment().step.work).is_some();
+    let wants_terminal = safety::terminal_program(&cleared.judgement().step.work).is_some();
     match background {
         BackgroundUse::Possible if wants_terminal => scope.run_in_terminal(cleared).await,
         _ => scope.run_step_or_job(cleared, background).await,
@@ -110,11 +110,11 @@ fn background_line(line: &str) -> Option<&str> {
 }
 
 pub(super) fn question(held: &NeedsApproval) -> Question {
-    let judged = held.assessment();
+    let judged = held.judgement();
     Question::Step(StepQuestion { change: judged.change().cloned(), ..judged.question() })
 }
 
-fn not_run_observation(judged: &safety::Assessment, outcome: Outcome) -> Observation {
+fn not_run_observation(judged: &safety::Judgement, outcome: Outcome) -> Observation {
     let cwd = judged.cwd.display().to_string();
     Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome)
 }

@@ -16,15 +16,15 @@ use super::job::ModelJobs;
 use super::script_places::ModelScript;
 use crate::context::shorten;
 use avocet_config::extensions::skill_list::BUDGET;
-use avocet_config::extensions::{ExtensionSet, Skill};
+use avocet_config::extensions::{ExtensionLibrary, Skill};
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt as words};
 use avocet_core::prompt::template::{Template, TemplateValues};
 use avocet_core::protocol::{Observation, Outcome, Step, StepAction};
 use avocet_mcp::ToolCatalog;
 use avocet_safety::redact::Redactor;
 use avocet_safety::{
-    Cleared, Contents, EditSearch, FileKind, Machine, McpToolInfo, OwnProgram, PathKind, Program,
-    SKILL_TOOL, SearchedFile, SkillInfo, ToolRestriction,
+    ClearedStep, Contents, EditSearch, FileKind, Machine, McpToolInfo, OwnProgram, PathKind,
+    Program, SKILL_TOOL, SearchedFile, SkillInfo, ToolRestriction,
 };
 use avocet_tools::{RunControl, Tool, Toolbox};
 
@@ -37,7 +37,7 @@ const PINNED: usize = 6 * 1024;
 
 /// The tool `skill`.
 struct SkillTool {
-    library: Arc<ExtensionSet>,
+    library: Arc<ExtensionLibrary>,
 }
 
 impl Tool for SkillTool {
@@ -54,10 +54,10 @@ impl Tool for SkillTool {
          follow it"
     }
 
-    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {
         let library = Arc::clone(&self.library);
         async move {
-            let judged = step.assessment();
+            let judged = step.judgement();
             let (step, risk) = (judged.step.clone(), judged.risk.clone());
             let cwd = judged.cwd.display().to_string();
             let mut observation = Observation::not_run(step.clone(), cwd, risk, Outcome::Ran);
@@ -88,7 +88,7 @@ pub(super) fn skill_call(work: &StepAction) -> Option<(&str, &str)> {
     (name == SKILL_TOOL).then(|| Some((text("name")?, text("args").unwrap_or_default())))?
 }
 
-fn expand_skill(library: &ExtensionSet, step: &Step) -> Result<String, LocalizedText> {
+fn expand_skill(library: &ExtensionLibrary, step: &Step) -> Result<String, LocalizedText> {
     let (name, args) = skill_call(&step.work).unwrap_or_default();
     let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
     let root = skill.root().display().to_string();
@@ -108,7 +108,7 @@ const GUIDE: &str = include_str!("../../assets/prompts/skills.md");
 /// The system prompt with its section on skills: the list of skills, and those in view.
 pub(super) fn with_skill_section(
     prompt: String,
-    library: &ExtensionSet,
+    library: &ExtensionLibrary,
     active: &ActiveSkills,
 ) -> String {
     let mut out = prompt;
@@ -123,7 +123,7 @@ pub(super) fn with_skill_section(
 }
 
 /// The tools of a session, and the tool that enters skills if there are any.
-pub(super) fn toolbox(tools: &Toolbox, library: &Arc<ExtensionSet>) -> Toolbox {
+pub(super) fn toolbox(tools: &Toolbox, library: &Arc<ExtensionLibrary>) -> Toolbox {
     if library.skills.is_empty() {
         tools.clone()
     } else {
@@ -134,7 +134,7 @@ pub(super) fn toolbox(tools: &Toolbox, library: &Arc<ExtensionSet>) -> Toolbox {
 /// Combines the machine and the known skills.
 pub(super) struct MachineWithSkills {
     pub world: Arc<dyn Machine>,
-    pub library: Arc<ExtensionSet>,
+    pub library: Arc<ExtensionLibrary>,
     pub model_scripts: Arc<Vec<ModelScript>>,
     pub jobs_of_model: ModelJobs,
     pub server_tools: Arc<ToolCatalog>,
@@ -248,7 +248,7 @@ impl Machine for MachineWithSkills {
 }
 
 /// The tools that this skill allows for the rest of the turn; `None`: it names none.
-pub(super) fn skill_restriction(library: &ExtensionSet, name: &str) -> Option<ToolRestriction> {
+pub(super) fn skill_restriction(library: &ExtensionLibrary, name: &str) -> Option<ToolRestriction> {
     let skill = library.skill(name).ok()?;
     let tools = skill.allowed_tools.clone();
     (!tools.is_empty()).then(|| ToolRestriction { skill: name.to_owned(), tools })

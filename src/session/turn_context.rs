@@ -14,7 +14,7 @@ use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
 use crate::context::window::{Bounds, History};
-use avocet_config::extensions::ExtensionSet;
+use avocet_config::extensions::ExtensionLibrary;
 use avocet_config::project_instructions::ProjectInstructions;
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::budget::Budget;
@@ -63,7 +63,7 @@ pub struct TurnContext {
     /// The folder for long outputs, and the session they belong to.
     pub outputs: Option<(PathBuf, String)>,
     pub tools: Toolbox,
-    pub extensions: Arc<ExtensionSet>,
+    pub extensions: Arc<ExtensionLibrary>,
     /// What MCP servers offer the user, and the number of the next request to one.
     pub server_offers: Arc<ServerOffers>,
     pub next_server_call: Arc<AtomicU64>,

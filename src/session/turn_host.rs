@@ -32,7 +32,7 @@ use avocet_core::text::ends_in_repetition;
 use avocet_hooks::HookEvent;
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
 use avocet_safety::web::FETCH;
-use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening, ToolTask};
+use avocet_safety::{ClearedStep, Grant, PolicyContext, SessionOpening, ToolTask};
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
@@ -97,8 +97,8 @@ impl Host for TurnScope {
         self.ask(question).await
     }
 
-    async fn run(&mut self, step: Cleared) -> Observation {
-        let judged = step.assessment();
+    async fn run(&mut self, step: ClearedStep) -> Observation {
+        let judged = step.judgement();
         let is_script = script_tool::script_call(&judged.step.work).is_some();
         let mut observation = match &judged.task {
             Some(ToolTask::Plugin(plugin)) if plugin.interactive => {

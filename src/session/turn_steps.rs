@@ -16,7 +16,7 @@ use avocet_core::i18n::session as words;
 use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Notice, Observation, Outcome, Step, Tier,
 };
-use avocet_safety::{Assessment, Cleared, ToolTask};
+use avocet_safety::{ClearedStep, Judgement, ToolTask};
 use avocet_tools::checkpoint::{Checkpoint, WorkspaceChanges};
 use avocet_tools::{LimitAnswer, LimitReached, PipedOutput, RunControl, ShellInput, Tool};
 
@@ -29,20 +29,20 @@ enum StepEvent {
 
 impl TurnScope {
     /// Runs a cleared step, and passes its output on as it arrives.
-    pub async fn run_step(&mut self, cleared: Cleared) -> Observation {
-        let use_of_it = BackgroundUse::of(cleared.assessment().step.requires);
+    pub async fn run_step(&mut self, cleared: ClearedStep) -> Observation {
+        let use_of_it = BackgroundUse::of(cleared.judgement().step.requires);
         self.run_step_or_job(cleared, use_of_it).await
     }
 
     /// The same; where it is a program, it may go on in the background.
     pub async fn run_step_or_job(
         &mut self,
-        cleared: Cleared,
+        cleared: ClearedStep,
         background: BackgroundUse,
     ) -> Observation {
-        self.note_work(cleared.assessment());
+        self.note_work(cleared.judgement());
         let run = |tool: &dyn Tool, step, control| without_output(tool.run(step, control));
-        let background = if can_run_on(&cleared.assessment().step.work) {
+        let background = if can_run_on(&cleared.judgement().step.work) {
             background
         } else {
             BackgroundUse::Never
@@ -51,8 +51,8 @@ impl TurnScope {
     }
 
     /// Runs a step of the user's without showing it.
-    pub async fn run_quietly(&mut self, cleared: Cleared) -> Observation {
-        let judged = cleared.assessment();
+    pub async fn run_quietly(&mut self, cleared: ClearedStep) -> Observation {
+        let judged = cleared.judgement();
         let not_run = Observation::not_run(
             judged.step.clone(),
             judged.cwd.display().to_string(),
@@ -67,13 +67,13 @@ impl TurnScope {
     }
 
     /// Runs a shell command of a template the same way, and collects its whole output.
-    pub async fn pipe_step(&mut self, cleared: Cleared, input: ShellInput) -> PipedOutput {
+    pub async fn pipe_step(&mut self, cleared: ClearedStep, input: ShellInput) -> PipedOutput {
         let run = |tool: &dyn Tool, step, control| tool.run_piped(step, input, control);
         self.run_step_with(cleared, BackgroundUse::Never, run).await
     }
 
     /// Borrows the terminal for a step; if there is none, the step reports it itself.
-    pub async fn run_in_terminal(&mut self, cleared: Cleared) -> Observation {
+    pub async fn run_in_terminal(&mut self, cleared: ClearedStep) -> Observation {
         self.flush_background().await;
         let ask = self.next_ask_id();
         self.outbox.send(Event::TerminalRequested { ask }).await;
@@ -94,19 +94,19 @@ impl TurnScope {
 
     async fn run_step_with(
         &mut self,
-        cleared: Cleared,
+        cleared: ClearedStep,
         background: BackgroundUse,
-        run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,
+        run: impl FnOnce(&dyn Tool, ClearedStep, RunControl) -> BoxFuture<'static, PipedOutput>,
     ) -> PipedOutput {
         self.flush_background().await;
-        let judged = cleared.assessment();
+        let judged = cleared.judgement();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let cwd = judged.cwd.display().to_string();
         let Some(tool) = self.context.tools.find(&step.work).cloned() else {
             return without_tool(Observation::not_run(step, cwd, risk, Outcome::Refused));
         };
         self.outbox.send(Event::StepStarted { step: step.clone(), risk: risk.clone() }).await;
-        let checkpoint = self.take_checkpoint(cleared.assessment()).await;
+        let checkpoint = self.take_checkpoint(cleared.judgement()).await;
         let start = |control| run(tool.as_ref(), cleared, control);
         let (mut place, mut limits) =
             JobPlace::new(self.context.outputs.as_ref(), &step, background);
@@ -220,7 +220,7 @@ impl TurnScope {
     }
 
     /// What the files are before a program runs that may change them.
-    async fn take_checkpoint(&mut self, judged: &Assessment) -> Option<Checkpoint> {
+    async fn take_checkpoint(&mut self, judged: &Judgement) -> Option<Checkpoint> {
         let is_program = matches!(judged.task, None | Some(ToolTask::Plugin(_)));
         if judged.risk.tier == Tier::L0 || !is_program {
             return None;

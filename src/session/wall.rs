@@ -22,7 +22,7 @@ pub(super) fn denied_retry(
 fn question(held: &NeedsApproval, denied: &SandboxDenial) -> Question {
     let mut question = shell_turn::question(held);
     if let Question::Step(StepQuestion { risk, .. }) = &mut question {
-        *risk = safety::opening_risk(held.assessment(), denied);
+        *risk = safety::opening_risk(held.judgement(), denied);
     }
     question
 }

@@ -16,7 +16,7 @@ use super::image::{self, PreparedImage};
 use avocet_core::i18n::{LocalizedText, prompt as words};
 use avocet_core::protocol::{AttachmentInfo, AttachmentSize, Image, LineRange, Mention};
 use avocet_core::text::{size, visible};
-use avocet_safety::{Cleared, ToolTask};
+use avocet_safety::{ClearedStep, ToolTask};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;
@@ -42,7 +42,7 @@ pub struct Attachment {
 ///
 /// # Errors
 /// One sentence: it is not text, cannot be read, or does not have these lines.
-pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, LocalizedText> {
+pub fn read(step: &ClearedStep, mention: &Mention) -> Result<Attachment, LocalizedText> {
     read_limited(step, mention, MOST)
 }
 
@@ -51,11 +51,11 @@ pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, LocalizedTe
 /// # Errors
 /// As for [`read`].
 pub fn read_limited(
-    step: &Cleared,
+    step: &ClearedStep,
     mention: &Mention,
     most: usize,
 ) -> Result<Attachment, LocalizedText> {
-    let path = match &step.assessment().task {
+    let path = match &step.judgement().task {
         Some(ToolTask::Read(read)) if step.is_intact() => Some(read.spot.path.as_path()),
         _ => None,
     };

@@ -25,7 +25,7 @@ use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
 use avocet_core::protocol::{
     Observation, Outcome, ParsedOutput, Reason, SandboxDenial, SandboxStatus, StepAction, Tier,
 };
-use avocet_safety::{Assessment, Cleared};
+use avocet_safety::{ClearedStep, Judgement};
 
 mod bounds;
 mod capture;
@@ -82,14 +82,14 @@ impl Tool for Exec {
          ends come back; background: true lets it run on"
     }
 
-    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
         async move { run(&exec, &step, None, &watch).await.observation }.boxed()
     }
 
     fn run_piped(
         &self,
-        step: Cleared,
+        step: ClearedStep,
         input: ShellInput,
         watch: RunControl,
     ) -> BoxFuture<'static, PipedOutput> {
@@ -97,10 +97,14 @@ impl Tool for Exec {
         async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
 
-    fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run_in_terminal(
+        &self,
+        step: ClearedStep,
+        watch: RunControl,
+    ) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
         async move {
-            let looked = guard_files(&exec, step.assessment(), true).await;
+            let looked = guard_files(&exec, step.judgement(), true).await;
             let mut seen = terminal::run(&exec, &step, &watch).await;
             unguard_files(looked, &mut seen, (&exec.setup, Vec::new())).await;
             seen
@@ -119,11 +123,11 @@ impl Tool for Exec {
 /// `input`: the step is a shell piece of a template and reads this.
 async fn run(
     exec: &Exec,
-    step: &Cleared,
+    step: &ClearedStep,
     input: Option<ShellInput>,
     watch: &RunControl,
 ) -> PipedOutput {
-    let judged = step.assessment();
+    let judged = step.judgement();
     let mut left = Vec::new();
     // The user wrote the line. What others changed that run beside it is put back all the same.
     let by_hand = input.is_none() && matches!(judged.step.work, StepAction::Shell { .. });
@@ -139,7 +143,7 @@ async fn run(
 /// A look at the guarded files before a step, and what was put back then; `None`: it broke off.
 type FirstLook = Option<(FileGuard, PutBack)>;
 
-async fn guard_files(exec: &Exec, judged: &Assessment, by_hand: bool) -> FirstLook {
+async fn guard_files(exec: &Exec, judged: &Judgement, by_hand: bool) -> FirstLook {
     let sandbox = Arc::clone(&exec.sandbox);
     let judged = judged.clone();
     tokio::task::spawn_blocking(move || sandbox.guard_files(&judged, by_hand)).await.ok()
@@ -158,11 +162,11 @@ async fn unguard_files(
 
 async fn run_unguarded(
     exec: &Exec,
-    step: &Cleared,
+    step: &ClearedStep,
     (input, watch): (Option<ShellInput>, &RunControl),
     left: &mut Vec<i32>,
 ) -> PipedOutput {
-    let judged = step.assessment();
+    let judged = step.judgement();
     let setup = &exec.setup;
     let none =
         |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
@@ -218,12 +222,7 @@ async fn run_unguarded(
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
-fn step_times(
-    exec: &Exec,
-    judged: &Assessment,
-    inside: Option<&Confined>,
-    is_piece: bool,
-) -> Times {
+fn step_times(exec: &Exec, judged: &Judgement, inside: Option<&Confined>, is_piece: bool) -> Times {
     let limits = &exec.setup.limits;
     let timeout = time_limit(judged, limits, is_piece);
     Times {
@@ -237,7 +236,7 @@ fn step_times(
 }
 
 /// How long it may run. A model may say less or, of a step that runs by itself, more.
-fn time_limit(judged: &Assessment, limits: &StepLimits, is_piece: bool) -> Duration {
+fn time_limit(judged: &Judgement, limits: &StepLimits, is_piece: bool) -> Duration {
     let named = judged.step.requires.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
     match (judged.risk.tier, named) {
         // Only a hook names one.
@@ -249,7 +248,7 @@ fn time_limit(judged: &Assessment, limits: &StepLimits, is_piece: bool) -> Durat
 }
 
 fn time_note(
-    judged: &Assessment,
+    judged: &Judgement,
     most: Duration,
     limits: &StepLimits,
     is_piece: bool,
@@ -313,7 +312,7 @@ async fn follow_kept(kept: KeptStep, watch: &RunControl, observation: Observatio
 }
 
 /// A step that runs by itself leaves nothing running.
-fn daemon_rule(judged: &Assessment, inside: Option<&Confined>) -> DaemonRule {
+fn daemon_rule(judged: &Judgement, inside: Option<&Confined>) -> DaemonRule {
     if judged.risk.tier == Tier::L0 {
         return DaemonRule::default();
     }
@@ -431,7 +430,7 @@ fn parse_output(
     parsed.filter(|parsed| !command.is_cut || parsed.kind == "test_summary")
 }
 
-fn not_run(judged: &Assessment, outcome: Outcome, note: LocalizedText) -> Observation {
+fn not_run(judged: &Judgement, outcome: Outcome, note: LocalizedText) -> Observation {
     let cwd = judged.cwd.to_string_lossy();
     let mut out = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     out.note = Some(note);

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use super::{RunControl, Tool};
 use avocet_core::i18n::{LocalizedText, Phrase, tools as words};
 use avocet_core::protocol::{Observation, Outcome};
-use avocet_safety::{Cleared, ToolTask};
+use avocet_safety::{ClearedStep, ToolTask};
 
 struct InteractionTool {
     name: &'static str,
@@ -45,8 +45,8 @@ impl Tool for InteractionTool {
         self.prompt
     }
 
-    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
-        let judged = step.assessment();
+    fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {
+        let judged = step.judgement();
         let cwd = judged.cwd.to_string_lossy();
         let mut seen =
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);

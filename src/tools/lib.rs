@@ -1,4 +1,4 @@
-//! The tools that execute steps. A [`Tool`] takes a [`Cleared`] step, so none can be called
+//! The tools that execute steps. A [`Tool`] takes a [`ClearedStep`] step, so none can be called
 //! around the policy, and it never fails: a program that does not start, a non-zero exit
 //! and a timeout are observations the model should read.
 
@@ -17,7 +17,7 @@ use avocet_core::i18n::Phrase;
 use avocet_core::protocol::{
     Observation, PromptSize, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply,
 };
-use avocet_safety::{self as safety, Cleared, MCP_CALL_TOOL, MCP_PREFIX, ToolRestriction};
+use avocet_safety::{self as safety, ClearedStep, MCP_CALL_TOOL, MCP_PREFIX, ToolRestriction};
 
 mod around;
 pub mod attachments;
@@ -48,12 +48,12 @@ pub trait Tool: Send + Sync {
     /// One line for the model's system prompt.
     fn prompt(&self) -> &'static str;
 
-    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation>;
+    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation>;
 
     /// Runs a shell piece of a template: with an input, and for all of its output.
     fn run_piped(
         &self,
-        step: Cleared,
+        step: ClearedStep,
         _input: ShellInput,
         watch: RunControl,
     ) -> BoxFuture<'static, PipedOutput> {
@@ -66,7 +66,11 @@ pub trait Tool: Send + Sync {
     }
 
     /// Runs a step while it has the terminal, which the caller has given over.
-    fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run_in_terminal(
+        &self,
+        step: ClearedStep,
+        watch: RunControl,
+    ) -> BoxFuture<'static, Observation> {
         self.run(step, watch)
     }
 

@@ -43,7 +43,7 @@ use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tie
 use avocet_safety::limits::KERNEL_LIMITS;
 use avocet_safety::places::UserPath;
 use avocet_safety::{
-    self as safety, Assessment, GuardedFiles, NamedWrite, SandboxOpening, ShellScript, WriteOpening,
+    self as safety, GuardedFiles, Judgement, NamedWrite, SandboxOpening, ShellScript, WriteOpening,
 };
 
 mod built;
@@ -273,11 +273,7 @@ impl Sandbox {
     }
 
     /// Looks at the guarded files before a step, and puts back what others that run changed. Blocks.
-    pub fn guard_files(
-        self: Arc<Self>,
-        judged: &Assessment,
-        by_hand: bool,
-    ) -> (FileGuard, PutBack) {
+    pub fn guard_files(self: Arc<Self>, judged: &Judgement, by_hand: bool) -> (FileGuard, PutBack) {
         let needs = &judged.launch.needs;
         let guarded = match &needs.guarded {
             _ if by_hand || needs.system => GuardedFiles::Nothing,
@@ -305,7 +301,7 @@ impl Sandbox {
     /// How this step is to be restricted; `None`: it is not.
     fn profile(
         &self,
-        judged: &Assessment,
+        judged: &Judgement,
         from: StepOrigin,
         granted: Option<&SandboxOpening>,
     ) -> Option<Profile> {
@@ -325,7 +321,7 @@ impl Sandbox {
     /// The places an approved step may reach.
     fn work_profile(
         &self,
-        judged: &Assessment,
+        judged: &Judgement,
         granted: Option<&SandboxOpening>,
     ) -> Option<Profile> {
         let (places, launch) = (&self.paths, &judged.launch);
@@ -393,7 +389,7 @@ impl Sandbox {
     /// that gave and what the step lives in. An error says why nothing was started.
     pub async fn start<T: Send + 'static>(
         self: Arc<Self>,
-        judged: &Assessment,
+        judged: &Judgement,
         from: StepOrigin,
         granted: Option<&SandboxOpening>,
         start: impl FnOnce(Option<&Confined>) -> T + Send + 'static,
@@ -484,7 +480,7 @@ impl Sandbox {
 
     /// The surroundings of a step that runs by itself without a sandbox: a folder of its
     /// own.
-    fn unconfined(&self, judged: &Assessment) -> Result<Option<Confined>, LocalizedText> {
+    fn unconfined(&self, judged: &Judgement) -> Result<Option<Confined>, LocalizedText> {
         match judged.risk.tier {
             Tier::L0 => self.with_own_folder().map(Some),
             Tier::L1 | Tier::L2 => Ok(None),
@@ -498,7 +494,7 @@ impl Sandbox {
 }
 
 /// How a step that runs by itself is restricted.
-fn read_profile(judged: &Assessment) -> Profile {
+fn read_profile(judged: &Judgement) -> Profile {
     let launch = &judged.launch;
     let programs = judged.program.iter().chain(&launch.starts);
     let (compares, git) = match (&judged.step.work, launch.git, &launch.script) {
@@ -580,7 +576,7 @@ fn git_access_of_line(script: &ShellScript) -> (bool, bool) {
 }
 
 /// Absolute paths among the arguments.
-fn named_paths(judged: &Assessment) -> Vec<PathBuf> {
+fn named_paths(judged: &Judgement) -> Vec<PathBuf> {
     let StepAction::Exec { args, .. } = &judged.step.work else { return Vec::new() };
     let words = args.iter().filter(|arg| !arg.starts_with('-') && !arg.is_empty());
     words.map(|arg| safety::absolute(arg, &judged.cwd, &judged.cwd)).collect()

@@ -1,5 +1,5 @@
 //! A hostile model and a hostile repository, through real runs: links that change between
-//! the assessment and the run, inputs of the wrong type, and settings of a repository that
+//! the judgement and the run, inputs of the wrong type, and settings of a repository that
 //! are planted during the session. With the sandbox and without it.
 
 use std::fs;

@@ -117,14 +117,14 @@ fn in_place<T>(line: &str, judge: impl FnOnce(&Workspace, &dyn Machine) -> T) ->
 fn risk(line: &str) -> Risk {
     let verdict = judge(line, &lenient());
     assert!(!matches!(verdict, Verdict::Run(_)), "{line}");
-    verdict.assessment().risk.clone()
+    verdict.judgement().risk.clone()
 }
 
 fn piece(line: &str) -> TemplateCommand {
     let policy = lenient();
     let risk = in_place(line, |place, world| {
         let scene = PolicyContext { policy: &policy, place, world };
-        assess_template_command("cmd_001", line, scene).assessment().risk.clone()
+        assess_template_command("cmd_001", line, scene).judgement().risk.clone()
     });
     TemplateCommand { id: "cmd_001".into(), line: line.into(), risk, commands: vec![] }
 }

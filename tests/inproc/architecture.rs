@@ -414,7 +414,7 @@ fn only_safety_creates_a_cleared_step() {
     for source in sources() {
         if !source.path.starts_with("src/safety/") {
             for (number, line) in source.code() {
-                let made = line.contains("Cleared(") && !line.contains("Event::");
+                let made = line.contains("ClearedStep(") && !line.contains("Event::");
                 assert!(!made, "{}:{number} makes a cleared step", source.path);
             }
         }

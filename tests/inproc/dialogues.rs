@@ -32,7 +32,7 @@ use avocet::protocol::{
 };
 use avocet::safety::tools::digest;
 use avocet::safety::{
-    Cleared, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
+    ClearedStep, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
 };
 use pretty_assertions::assert_str_eq;
 use tokio_util::sync::CancellationToken;
@@ -300,8 +300,8 @@ impl Host for DialogueHost {
         })
     }
 
-    async fn run(&mut self, step: Cleared) -> Observation {
-        let judged = step.assessment();
+    async fn run(&mut self, step: ClearedStep) -> Observation {
+        let judged = step.judgement();
         let (step, cwd) = (judged.step.clone(), judged.cwd.display().to_string());
         self.note(format!("run {} {} {}", judged.risk.tier.name(), step.id, line(&step.work)));
         let change = judged.change().cloned();

@@ -10,7 +10,7 @@ use avocet::model::{Model, Scripted};
 use avocet::protocol::{
     Decision, Observation, Op, Outcome, Question, QuestionOp, Report, SessionOp, StepAction,
 };
-use avocet::safety::Cleared;
+use avocet::safety::ClearedStep;
 use avocet::session::SessionConfig;
 use avocet::session::session_hooks::HookAccess;
 use avocet::tools::{PipedOutput, RunControl, ShellInput, Tool};
@@ -69,8 +69,8 @@ impl Tool for Played {
         ""
     }
 
-    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
-        let judged = step.assessment();
+    fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {
+        let judged = step.judgement();
         if let StepAction::Shell { line } = &judged.step.work {
             self.ran.lock().unwrap().push(line.clone());
         }
@@ -82,7 +82,7 @@ impl Tool for Played {
 
     fn run_piped(
         &self,
-        step: Cleared,
+        step: ClearedStep,
         _: ShellInput,
         control: RunControl,
     ) -> BoxFuture<'static, PipedOutput> {

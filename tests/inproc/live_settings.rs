@@ -12,7 +12,7 @@ use avocet::protocol::{
     Decision, Event, Observation, Op, Outcome, Page, PageRow, Question, QuestionOp, SandboxStatus,
     SettingRow, TurnOutcome,
 };
-use avocet::safety::{Cleared, Policy};
+use avocet::safety::{ClearedStep, Policy};
 use avocet::session::Wanted;
 use avocet::session::script_places::ScriptPlaces;
 use avocet::session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
@@ -105,8 +105,8 @@ impl Tool for NamedRunner {
         "exec: run a program"
     }
 
-    fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
-        let judged = step.assessment();
+    fn run(&self, step: ClearedStep, _: RunControl) -> BoxFuture<'static, Observation> {
+        let judged = step.judgement();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let done = Observation::not_run(step, "", risk, Outcome::Ran);
         let done = Observation { exit_code: Some(0), stdout: self.name.to_owned(), ..done };

@@ -95,7 +95,7 @@ impl PolicyFixture {
         let scene = PolicyContext { policy: &self.policy, place: &place, world: &self.system };
         let work = StepAction::Exec { program: program.to_owned(), args };
         let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-        assess(step, scene).assessment().risk.clone()
+        assess(step, scene).judgement().risk.clone()
     }
 
     pub fn risk(&self, program: &str, args: &[&str]) -> Risk {

@@ -155,7 +155,7 @@ impl DifferentialFixture {
         let cwd = cwd.map(str::to_owned);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd };
         let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
-        assert_eq!(cleared.assessment().risk.tier, Tier::L0);
+        assert_eq!(cleared.judgement().risk.tier, Tier::L0);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
         Some(self.exec.run(cleared, RunControl::new(cancel, output)).await)

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Outcome, Requires, Step, StepAction};
 use avocet::safety::{
-    self, Cleared, Contents, Machine, PathKind, Policy, PolicyContext, Program, Unknown, Verdict,
-    Workspace,
+    self, ClearedStep, Contents, Machine, PathKind, Policy, PolicyContext, Program, Unknown,
+    Verdict, Workspace,
 };
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::{RunControl, Tool};
@@ -102,7 +102,7 @@ impl ExecFixture {
     }
 
     /// The step as a person approves it.
-    fn cleared(&self, work: StepAction) -> Cleared {
+    fn cleared(&self, work: StepAction) -> ClearedStep {
         let policy = Policy { unknown_program: Unknown::Confirm, ..Policy::default() };
         let place = Workspace::new(self.root(), "/nonexistent");
         let folders = vec!["/usr/bin".into(), "/bin".into(), self.root()];
@@ -112,7 +112,7 @@ impl ExecFixture {
         match safety::assess(step, scene) {
             Verdict::Run(cleared) => cleared,
             Verdict::Ask(held) => held.approve(),
-            Verdict::Refuse(refused) => panic!("{:?}", refused.assessment().risk),
+            Verdict::Refuse(refused) => panic!("{:?}", refused.judgement().risk),
         }
     }
 

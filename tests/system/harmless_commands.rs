@@ -226,7 +226,7 @@ async fn run_line(
     let work = StepAction::exec(program, &args);
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
     let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
-    cleared.assessment().program.as_ref()?;
+    cleared.judgement().program.as_ref()?;
     let (output, _live) = unbounded_channel();
     Some(exec.run(cleared, RunControl::new(CancellationToken::new(), output)).await)
 }

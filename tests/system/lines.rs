@@ -60,7 +60,7 @@ impl LineFixture {
         let (exec, _) = self.desk.exec(mode);
         match self.desk.judge(words) {
             Verdict::Run(cleared) => run(&exec, cleared).await,
-            other => panic!("{words:?} asks: {:?}", other.assessment().risk.reasons),
+            other => panic!("{words:?} asks: {:?}", other.judgement().risk.reasons),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use avocet::i18n::Lang;
 use avocet::protocol::{Observation, Requires, SandboxMode, SandboxStatus, Step, StepAction};
-use avocet::safety::{self, Cleared, Machine, Policy, PolicyContext, Verdict, Workspace};
+use avocet::safety::{self, ClearedStep, Machine, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
@@ -69,14 +69,14 @@ impl ProgramFixture {
     }
 
     /// The step, where it is there and runs by itself.
-    fn step(&self, words: &[&str]) -> Option<Cleared> {
+    fn step(&self, words: &[&str]) -> Option<ClearedStep> {
         match self.judge(words) {
-            Verdict::Run(cleared) if cleared.assessment().program.is_some() => Some(cleared),
+            Verdict::Run(cleared) if cleared.judgement().program.is_some() => Some(cleared),
             Verdict::Run(_) => {
                 skip(Reason::OneOfMany(words[0]));
                 None
             }
-            other => panic!("{words:?} asks: {:?}", other.assessment().risk.reasons),
+            other => panic!("{words:?} asks: {:?}", other.judgement().risk.reasons),
         }
     }
 
@@ -138,7 +138,7 @@ impl ProgramFixture {
     }
 }
 
-pub async fn run(exec: &Exec, step: Cleared) -> Observation {
+pub async fn run(exec: &Exec, step: ClearedStep) -> Observation {
     let (output, _live) = unbounded_channel();
     exec.run(step, RunControl::new(CancellationToken::new(), output)).await
 }
@@ -282,7 +282,7 @@ async fn a_tmpfs_workspace_and_a_linked_home_are_readable_in_the_sandbox() {
     let approve = |words: &[&str]| match desk.judge(words) {
         Verdict::Run(cleared) => cleared,
         Verdict::Ask(asked) => asked.approve(),
-        Verdict::Refuse(refused) => panic!("{:?}", refused.assessment().risk),
+        Verdict::Refuse(refused) => panic!("{:?}", refused.judgement().risk),
     };
     let seen = run(&held, approve(&["touch", "new"])).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);

@@ -104,7 +104,7 @@ impl Project {
                 asks.push(*line);
                 continue;
             };
-            if cleared.assessment().program.is_none() {
+            if cleared.judgement().program.is_none() {
                 skip(Reason::OneOfMany(words[0]));
                 continue;
             }

@@ -172,7 +172,7 @@ impl HostileRepository {
                 Some(self.exec().run(cleared, RunControl::new(cancel, output)).await)
             }
             Verdict::Ask(_) => None,
-            Verdict::Refuse(refused) => panic!("{:?}", refused.assessment().risk),
+            Verdict::Refuse(refused) => panic!("{:?}", refused.judgement().risk),
         }
     }
 
@@ -214,7 +214,7 @@ impl HostileRepository {
     async fn assert_all_ask(&self, rule: &str, reason: &str) {
         assert_eq!(self.count_asking_steps().await, ASKED.len());
         let verdict = self.judged(&["status"]);
-        let risk = &verdict.assessment().risk;
+        let risk = &verdict.judgement().risk;
         let said = risk
             .reasons
             .iter()

@@ -13,7 +13,7 @@ use avocet::i18n::{Lang, sandbox as words};
 use avocet::protocol::{
     Observation, Outcome, Requires, SandboxMode, SandboxStatus, Step, StepAction,
 };
-use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
+use avocet::safety::{self, ClearedStep, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
 use avocet::tools::system::System;
@@ -185,7 +185,7 @@ impl SandboxFixture {
     }
 
     /// The step, if it runs without a question.
-    fn harmless(&self, words: &[&str]) -> Option<Cleared> {
+    fn harmless(&self, words: &[&str]) -> Option<ClearedStep> {
         match self.judge(words)? {
             Verdict::Run(cleared) => Some(cleared),
             Verdict::Ask(_) | Verdict::Refuse(_) => None,
@@ -193,11 +193,11 @@ impl SandboxFixture {
     }
 
     /// The step, said yes to.
-    fn approved(&self, words: &[&str]) -> Cleared {
+    fn approved(&self, words: &[&str]) -> ClearedStep {
         match self.judge(words).unwrap() {
             Verdict::Run(cleared) => cleared,
             Verdict::Ask(held) => held.approve(),
-            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.assessment().risk),
+            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.judgement().risk),
         }
     }
 
@@ -229,7 +229,7 @@ impl SandboxFixture {
     }
 }
 
-async fn run(exec: &Exec, step: Cleared) -> Observation {
+async fn run(exec: &Exec, step: ClearedStep) -> Observation {
     let (output, _live) = unbounded_channel();
     exec.run(step, RunControl::new(CancellationToken::new(), output)).await
 }

@@ -12,7 +12,7 @@ use avocet::protocol::{
     Decision, Event, Observation, Op, Prompt, Question, QuestionOp, Risk, SandboxMode,
     SandboxStatus, StepQuestion, TurnOp, TurnOutcome,
 };
-use avocet::safety::Cleared;
+use avocet::safety::ClearedStep;
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
@@ -290,13 +290,13 @@ impl Tool for SlowProbeTool {
         self.exec.prompt()
     }
 
-    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {
         self.exec.run(step, watch)
     }
 
     fn run_piped(
         &self,
-        step: Cleared,
+        step: ClearedStep,
         input: ShellInput,
         watch: RunControl,
     ) -> BoxFuture<'static, PipedOutput> {

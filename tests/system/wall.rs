@@ -13,7 +13,9 @@ use avocet::i18n::Lang;
 use avocet::protocol::{
     Observation, Requires, SandboxDenial, SandboxMode, SandboxStatus, Step, StepAction,
 };
-use avocet::safety::{self, Cleared, Policy, PolicyContext, SessionOpening, Verdict, Workspace};
+use avocet::safety::{
+    self, ClearedStep, Policy, PolicyContext, SessionOpening, Verdict, Workspace,
+};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
@@ -122,16 +124,16 @@ impl Wall {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn approved(&self, words: &[&str]) -> Cleared {
+    fn approved(&self, words: &[&str]) -> ClearedStep {
         self.approved_under(&Policy::default(), words)
     }
 
-    fn approved_under(&self, policy: &Policy, words: &[&str]) -> Cleared {
+    fn approved_under(&self, policy: &Policy, words: &[&str]) -> ClearedStep {
         self.cleared(policy, words).unwrap_or_else(|| panic!("refused: {words:?}"))
     }
 
     /// The step as the user approves it; `None`: it is refused.
-    fn cleared(&self, policy: &Policy, words: &[&str]) -> Option<Cleared> {
+    fn cleared(&self, policy: &Policy, words: &[&str]) -> Option<ClearedStep> {
         let mut place = Workspace::new(self.workspace(), self.home(""));
         place.home = self.at("home");
         place.secret_variables.clone_from(&self.variables);
@@ -150,7 +152,7 @@ impl Wall {
         self.run_cleared(self.approved(words)).await
     }
 
-    async fn run_cleared(&self, cleared: Cleared) -> Observation {
+    async fn run_cleared(&self, cleared: ClearedStep) -> Observation {
         let (output, _live) = unbounded_channel();
         let watch = RunControl::new(CancellationToken::new(), output);
         self.exec.run(cleared, watch).await

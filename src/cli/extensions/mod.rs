@@ -12,14 +12,14 @@ use toml_edit::Value as Toml;
 use self::args::{Sampling, Texts};
 use avocet_config::extensions::examples::ExampleCopy;
 use avocet_config::extensions::{
-    ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, LookupError, Owner, ShadowedBy, edit,
-    skill_list,
+    ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, LookupError, Owner, ShadowedBy,
+    edit, skill_list,
 };
 use avocet_core::i18n::{Lang, Localize, LocalizedText, common, library as w};
 use avocet_present::commands::{self, PageRow};
 
 /// All files of a kind: those in use, by origin, then the others.
-pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
+pub fn rows(library: &ExtensionLibrary, kind: ExtensionFileKind) -> Vec<PageRow> {
     let files = || library.files.iter().filter(move |file| file.kind == kind);
     let mut rows = Vec::new();
     let mut owners: Vec<Owner> = Vec::new();
@@ -55,7 +55,7 @@ pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
 }
 
 /// The result of reading each file, for `doctor`.
-pub fn doctor_rows(library: &ExtensionSet) -> Vec<PageRow> {
+pub fn doctor_rows(library: &ExtensionLibrary) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = library
         .files
         .iter()
@@ -94,7 +94,7 @@ fn path(file: &LoadedFile) -> String {
     file.path.display().to_string()
 }
 
-fn about(library: &ExtensionSet, file: &LoadedFile) -> String {
+fn about(library: &ExtensionLibrary, file: &LoadedFile) -> String {
     let name = file.name.as_str();
     let text = match file.kind {
         ExtensionFileKind::Bot => library.bot(name).map(|bot| bot.description.clone()),
@@ -107,12 +107,12 @@ fn about(library: &ExtensionSet, file: &LoadedFile) -> String {
 }
 
 /// One JSON object per file, each on its own line.
-pub fn list_json(library: &ExtensionSet, kind: ExtensionFileKind, lang: Lang) -> String {
+pub fn list_json(library: &ExtensionLibrary, kind: ExtensionFileKind, lang: Lang) -> String {
     let files = library.files.iter().filter(|file| file.kind == kind);
     files.map(|file| format!("{}\n", file_json(library, file, lang))).collect()
 }
 
-fn file_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json {
+fn file_json(library: &ExtensionLibrary, file: &LoadedFile, lang: Lang) -> Json {
     let mut object = json!({
         "kind": file.kind.code(),
         "name": file.name,
@@ -137,7 +137,7 @@ fn file_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json {
 }
 
 /// One file with everything read from it.
-pub fn show_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json {
+pub fn show_json(library: &ExtensionLibrary, file: &LoadedFile, lang: Lang) -> Json {
     let mut object = file_json(library, file, lang);
     match file.kind {
         ExtensionFileKind::Bot => {
@@ -176,7 +176,7 @@ fn pairs(pairs: &[(String, String)]) -> Json {
 
 /// The file with this name, whether it can be used or not.
 pub fn find<'l>(
-    library: &'l ExtensionSet,
+    library: &'l ExtensionLibrary,
     kind: ExtensionFileKind,
     name: &str,
 ) -> Result<&'l LoadedFile, LookupError> {
@@ -377,7 +377,7 @@ mod tests {
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         std::fs::create_dir_all(paths.bots()).unwrap();
         std::fs::write(paths.bots().join("b.toml"), "x = ").unwrap();
-        let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
+        let library = ExtensionLibrary::load(&SearchPath::new(&paths, None, &[]));
         assert_eq!(
             find(&library, ExtensionFileKind::Bot, "b").unwrap().path,
             paths.bots().join("b.toml")

@@ -56,7 +56,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::extensions::{ExtensionFileKind, ExtensionSet, LoadState, SearchPath};
+    use crate::extensions::{ExtensionFileKind, ExtensionLibrary, LoadState, SearchPath};
 
     #[test]
     fn the_example_of_the_readme_does_not_meet_a_copied_one() {
@@ -105,7 +105,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
         copy(&paths, [].iter()).unwrap();
-        let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
+        let library = ExtensionLibrary::load(&SearchPath::new(&paths, None, &[]));
         for file in &library.files {
             assert_eq!(file.state, LoadState::Loaded { remarks: vec![] }, "{file:?}");
         }

@@ -1,14 +1,18 @@
 //! Expands a command or a skill with its arguments to a prompt. Its shell pieces and files are
 //! processed later, elsewhere.
 
-use super::{CustomCommand, ExtensionSet, Skill, TemplateMarks, message_at};
+use super::{CustomCommand, ExtensionLibrary, Skill, TemplateMarks, message_at};
 use avocet_core::i18n::{Localize, LocalizedText, library as w};
 use avocet_core::prompt::template::{self, Template, TemplateValues};
 use avocet_core::protocol::{Mention, Prompt, PromptPart, PromptSource, PromptSourceKind};
 
 /// The prompt of a command, or of a skill if there is no command with this name. What is called exactly
 /// so comes first; for a command in a folder, the last part of its name is enough.
-pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
+pub fn by_name(
+    library: &ExtensionLibrary,
+    name: &str,
+    args: &str,
+) -> Result<Prompt, LocalizedText> {
     let found = library.command(name);
     match (found, library.skill(name)) {
         (Ok(found), Err(_)) => command(found, args),
@@ -84,7 +88,7 @@ mod tests {
     use crate::extensions::SearchPath;
     use avocet_core::i18n::Lang;
 
-    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, ExtensionSet) {
+    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, ExtensionLibrary) {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = root.path().join(name);
@@ -92,7 +96,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
-        let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
+        let library = ExtensionLibrary::load(&SearchPath::new(&paths, None, &[]));
         (root, library)
     }
 

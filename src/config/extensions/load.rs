@@ -24,7 +24,7 @@ use avocet_safety::sanitize;
 
 /// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]
-pub struct ExtensionSet {
+pub struct ExtensionLibrary {
     pub bots: Vec<Bot>,
     pub commands: Vec<CustomCommand>,
     pub skills: SkillsContext,
@@ -100,16 +100,16 @@ impl Localize for LoadState {
     }
 }
 
-impl ExtensionSet {
+impl ExtensionLibrary {
     /// Loads all kinds.
-    pub fn load(places: &SearchPath) -> ExtensionSet {
-        ExtensionSet::load_kinds(places, &ExtensionFileKind::ALL)
+    pub fn load(places: &SearchPath) -> ExtensionLibrary {
+        ExtensionLibrary::load_kinds(places, &ExtensionFileKind::ALL)
     }
 
     /// Loads these kinds.
-    pub fn load_kinds(places: &SearchPath, kinds: &[ExtensionFileKind]) -> ExtensionSet {
+    pub fn load_kinds(places: &SearchPath, kinds: &[ExtensionFileKind]) -> ExtensionLibrary {
         let mut loading = ExtensionLoader {
-            library: ExtensionSet { places: places.clone(), ..ExtensionSet::default() },
+            library: ExtensionLibrary { places: places.clone(), ..ExtensionLibrary::default() },
             claimed_names: BTreeMap::new(),
         };
         for place in places.list.iter().filter(|place| kinds.contains(&place.kind)) {
@@ -356,7 +356,7 @@ fn display_traits(traits: &CommandTraits) -> CommandTraits {
 }
 
 struct ExtensionLoader {
-    library: ExtensionSet,
+    library: ExtensionLibrary,
     /// The file that already has each name.
     claimed_names: BTreeMap<(ExtensionFileKind, String), PathBuf>,
 }

@@ -40,7 +40,7 @@ mod tests;
 pub use bot::Bot;
 pub use command::{CustomCommand, TemplateMarks};
 pub use file_kind::ExtensionFileKind;
-pub use load::{ExtensionSet, LoadState, LoadedFile, ShadowedBy};
+pub use load::{ExtensionLibrary, LoadState, LoadedFile, ShadowedBy};
 pub use lookup::LookupError;
 pub use search_path::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;

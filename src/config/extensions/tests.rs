@@ -35,15 +35,15 @@ impl LibraryFixture {
         self.write(&format!("{folder}/SKILL.md"), &text);
     }
 
-    fn load(&self, trusted: bool) -> ExtensionSet {
+    fn load(&self, trusted: bool) -> ExtensionLibrary {
         let paths = Paths::with_root(&self.path("own"), self.path("home"));
         let work = self.path("work");
         let project = trusted.then_some(work.as_path());
-        ExtensionSet::load(&SearchPath::new(&paths, project, &["help", "Diff"]))
+        ExtensionLibrary::load(&SearchPath::new(&paths, project, &["help", "Diff"]))
     }
 
     /// `command review: loaded`, one line for each file, with paths relative to the root.
-    fn file_states(&self, library: &ExtensionSet) -> Vec<String> {
+    fn file_states(&self, library: &ExtensionLibrary) -> Vec<String> {
         let root = format!("{}/", self.root.path().display());
         let line = |file: &LoadedFile| {
             let state = file.state.localized().text(Lang::En);
@@ -294,7 +294,7 @@ fn a_plugin_brings_commands_and_skills_of_its_own() {
     desk.write("own/commands/other.toml", SAY);
     let paths = Paths::with_root(&desk.path("own"), desk.path("home"));
     let places = SearchPath::new(&paths, None, &[]).with_plugins([desk.path("plug")]);
-    let extensions = ExtensionSet::load(&places).extensions();
+    let extensions = ExtensionLibrary::load(&places).extensions();
     for name in ["count", "counting"] {
         let from = extensions.find(name).unwrap().from.text(Lang::En);
         assert_eq!(from, "a plugin", "{name}");

@@ -83,7 +83,7 @@ pub fn without_query(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: 
 
 /// `git diff --no-index A B`: in a folder it would read every file.
 pub fn git_no_index(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let kind = |text: &str| call.context.scene.world.kind(&call.context.cwd.join(text));
+    let kind = |text: &str| call.context.policy_cx.world.kind(&call.context.cwd.join(text));
     raise_where(call, tokens, findings, |text| kind(text) == PathKind::Folder);
 }
 

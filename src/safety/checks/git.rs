@@ -18,9 +18,9 @@ pub fn git_repository(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings:
     if let ArgPosition::From(first) = call.seat {
         findings.launch.git.get_or_insert(first);
     }
-    let scene = call.context.scene;
+    let policy_cx = call.context.policy_cx;
     let folder = call.folder_after_chdir(tokens);
-    let found = repository::read(scene.world, &scene.world.resolve(&folder));
+    let found = repository::read(policy_cx.world, &policy_cx.world.resolve(&folder));
     findings
         .launch
         .readable
@@ -28,14 +28,14 @@ pub fn git_repository(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings:
     findings.launch.writes.extend(found.linked_places.iter().cloned());
     // `git init --separate-git-dir`: the pointer was shown, and leads to a repository's folder.
     let is_repository = |path: &&PathBuf| {
-        let kind = |name: &str| scene.world.kind(&path.join(name));
+        let kind = |name: &str| policy_cx.world.kind(&path.join(name));
         kind("HEAD") == PathKind::File && kind("objects") == PathKind::Folder
     };
     findings.launch.writes.extend(found.asked_places().filter(is_repository).cloned());
     super::lines::git(call, tokens, &found, findings);
-    let mut worries = repository::find_worries(&found, scene);
+    let mut worries = repository::find_worries(&found, policy_cx);
     if operands(tokens).next().is_some_and(|(_, name)| RECURSES.contains(&name)) {
-        worries.extend(repository::find_submodule_worries(&found, scene));
+        worries.extend(repository::find_submodule_worries(&found, policy_cx));
     }
     for worry in &worries {
         let (rule, say) = describe_worry(worry);

@@ -196,9 +196,9 @@ fn judge_alias(
 /// The contents of the user's own settings files.
 fn user_settings(call: &ProgramCall<'_>) -> Vec<GitSetting> {
     const MOST: usize = 256 * 1024;
-    let scene = call.context.scene;
-    let files = [".gitconfig", ".config/git/config"].map(|file| scene.place.home.join(file));
-    let read = files.iter().filter_map(|file| match scene.world.read(file, MOST) {
+    let policy_cx = call.context.policy_cx;
+    let files = [".gitconfig", ".config/git/config"].map(|file| policy_cx.place.home.join(file));
+    let read = files.iter().filter_map(|file| match policy_cx.world.read(file, MOST) {
         Contents::Bytes(bytes) => repository::parse(&bytes),
         Contents::Missing | Contents::Unreadable => None,
     });

@@ -170,7 +170,7 @@ fn check_follow(
     at: usize,
     findings: &mut Findings,
 ) {
-    let world = call.context.scene.world;
+    let world = call.context.policy_cx.world;
     let end = args::end_of_options(call.args, tokens);
     let file = |text: &str| {
         !text.starts_with(':') && world.kind(&call.context.cwd.join(text)) != PathKind::Folder
@@ -270,7 +270,7 @@ fn check_path_patterns(
 }
 
 fn path_exists(call: &ProgramCall<'_>, text: &str) -> bool {
-    let kind = call.context.scene.world.kind(&call.context.cwd.join(text));
+    let kind = call.context.policy_cx.world.kind(&call.context.cwd.join(text));
     matches!(kind, PathKind::File | PathKind::Folder)
 }
 

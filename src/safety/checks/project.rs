@@ -27,15 +27,15 @@ fn raise(call: &ProgramCall<'_>, at: usize, findings: &mut Findings) {
 /// Files of these names in the folder or above it, where a program would look for them. The
 /// user's own in the home are not among them.
 fn project_files(call: &ProgramCall<'_>, names: &'static [&'static str]) -> Vec<PathBuf> {
-    let (scene, cwd) = (call.context.scene, &call.context.cwd);
-    let is_home = |folder: &Path| folder == scene.place.home;
+    let (policy_cx, cwd) = (call.context.policy_cx, &call.context.cwd);
+    let is_home = |folder: &Path| folder == policy_cx.place.home;
     let folders = cwd.ancestors().take_while(|folder| !is_home(folder));
     let files = folders.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     files.filter(|file| is_there(call, file)).collect()
 }
 
 fn is_there(call: &ProgramCall<'_>, file: &Path) -> bool {
-    matches!(call.context.scene.world.kind(file), PathKind::File | PathKind::Other)
+    matches!(call.context.policy_cx.world.kind(file), PathKind::File | PathKind::Other)
 }
 
 /// Whether nothing is in front of the sub-command, such as a setting or another folder.
@@ -58,7 +58,7 @@ pub fn npm_reads(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
 /// `npm config get`: the user's own settings are closed to it, and without them its answer
 /// would be another.
 pub fn npm_setting(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let place = call.context.scene.place;
+    let place = call.context.policy_cx.place;
     let own = UserPath { variable: "NPM_CONFIG_USERCONFIG", home: ".npmrc", rest: "" };
     let own = own.resolve(&place.home, &place.moved);
     let name = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '-');
@@ -85,7 +85,7 @@ pub fn cargo_fmt(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut
     let behind = |text: &str| matches!(text, "--check" | "-l" | "--files-with-diff" | "-q" | "-v");
     let checks = args::find_flag(tokens, "--check").is_some()
         || operands(tokens).any(|(_, text)| text == "--check");
-    let world = call.context.scene.world;
+    let world = call.context.policy_cx.world;
     // A key may be written with escapes, and be in a file that this one includes.
     let names_alias = |file: &PathBuf| match world.read(file, MOST) {
         Contents::Bytes(bytes) => {
@@ -168,12 +168,12 @@ pub fn jar_lists(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Find
 
 /// `git submodule status`: a second git runs in each submodule, without our overrides.
 pub fn git_submodules(call: &ProgramCall<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
-    let scene = call.context.scene;
-    let found = repository::read(scene.world, &scene.world.resolve(&call.context.cwd));
-    let Some(inner) = found.submodules(scene.world) else { return raise(call, 0, findings) };
+    let policy_cx = call.context.policy_cx;
+    let found = repository::read(policy_cx.world, &policy_cx.world.resolve(&call.context.cwd));
+    let Some(inner) = found.submodules(policy_cx.world) else { return raise(call, 0, findings) };
     for folder in inner {
-        let found = repository::read(scene.world, &scene.world.resolve(&folder));
-        if !repository::find_worries(&found, scene).is_empty() {
+        let found = repository::read(policy_cx.world, &policy_cx.world.resolve(&folder));
+        if !repository::find_worries(&found, policy_cx).is_empty() {
             return raise(call, 0, findings);
         }
         findings.launch.readable.extend(found.linked_places.iter().cloned());

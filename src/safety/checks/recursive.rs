@@ -66,9 +66,9 @@ pub(super) fn check_excluded_folder(
     at: usize,
     findings: &mut Findings,
 ) {
-    let scene = call.context.scene;
-    let real = scene.world.resolve(&call.context.cwd.join(text));
-    let root = scene.place.root_of(&real).unwrap_or(Path::new("/"));
+    let policy_cx = call.context.policy_cx;
+    let real = policy_cx.world.resolve(&call.context.cwd.join(text));
+    let root = policy_cx.place.root_of(&real).unwrap_or(Path::new("/"));
     let inner = real.strip_prefix(root).unwrap_or(&real);
     let closed = |part: &std::ffi::OsStr| {
         sensitive::excluded_folders().any(|folder| part.eq_ignore_ascii_case(folder))
@@ -81,7 +81,7 @@ pub(super) fn check_excluded_folder(
 /// The names of our own folders inside the workspace: without a sandbox nothing else keeps
 /// a program out of them.
 fn own_folder_names(call: &ProgramCall<'_>) -> impl Iterator<Item = String> {
-    let place = call.context.scene.place;
+    let place = call.context.policy_cx.place;
     let inside = place.own.iter().filter(|own| place.contains(own));
     inside.filter_map(|own| own.file_name()?.to_str()).map(escape_glob)
 }
@@ -251,7 +251,7 @@ const PROTECTED: &str = "-./\":=@,#%&!~$[]*";
 
 /// `diff` of folders: it follows the links in them, and reads every file.
 pub fn diff(call: &ProgramCall<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let world = call.context.scene.world;
+    let world = call.context.policy_cx.world;
     let named = tokens.iter().filter_map(|token| {
         let text = token.operand().or_else(|| token.value_of("--from-file|--to-file"));
         text.map(|text| (token.at, text))
@@ -302,8 +302,8 @@ const MOST_ENTRIES: usize = 20_000;
 /// A link that leads out, or a file of credentials, that a program meets which goes
 /// through a folder and follows links. Also the folder itself, where it holds too much.
 fn find_escape(call: &ProgramCall<'_>, text: &str, deep: bool) -> Option<String> {
-    let scene = call.context.scene;
-    let world = scene.world;
+    let policy_cx = call.context.policy_cx;
+    let world = policy_cx.world;
     let mut seen = vec![world.resolve(&call.context.cwd.join(text))];
     let (mut next, mut left) = (0, MOST_ENTRIES);
     while let Some(folder) = seen.get(next).cloned() {
@@ -315,7 +315,7 @@ fn find_escape(call: &ProgramCall<'_>, text: &str, deep: bool) -> Option<String>
         left -= entries.len();
         for (path, kind) in entries {
             let shown = path.to_string_lossy().into_owned();
-            let class = paths::classify(&shown, &call.context.cwd, scene);
+            let class = paths::classify(&shown, &call.context.cwd, policy_cx);
             if !matches!(class, PathClass::Inside | PathClass::Public) {
                 return Some(shown);
             }

@@ -22,7 +22,7 @@ pub fn identify<'n>(
         findings.add("program.builtin", Tier::L2, say, named, &[Effect::Exec]);
         return None;
     }
-    let scene = context.scene;
+    let policy_cx = context.policy_cx;
     if let Some(own) = own_program(name, context) {
         let why = match own.kind {
             Shelf::Manager => words::PROGRAM_OF_MANAGER,
@@ -41,18 +41,22 @@ pub fn identify<'n>(
     // A program that starts another takes its path by the letters.
     let path = match named {
         Some(_) => context.cwd.join(name),
-        None => paths::absolute(name, &context.cwd, &scene.place.home),
+        None => paths::absolute(name, &context.cwd, &policy_cx.place.home),
     };
-    if scene.world.program(&path.to_string_lossy()).is_some() {
+    if policy_cx.world.program(&path.to_string_lossy()).is_some() {
         return name.rsplit('/').next().map(|short| (short, ProgramOwner::System));
     }
-    let real = scene.world.resolve(&path);
+    let real = policy_cx.world.resolve(&path);
     let listed = [&path, &real].iter().any(|path| {
-        scene.policy.allowed_programs.iter().any(|e| e.trim_start_matches('+') == path.as_os_str())
+        policy_cx
+            .policy
+            .allowed_programs
+            .iter()
+            .any(|e| e.trim_start_matches('+') == path.as_os_str())
     });
     let (rule, tier, why) = if listed {
         ("program.path", Tier::L1, words::PROGRAM_ADDED)
-    } else if scene.place.contains(&real) {
+    } else if policy_cx.place.contains(&real) {
         ("program.path", Tier::L1, words::PROGRAM_OF_WORKSPACE)
     } else {
         ("program.outside", unknown_tier(context), words::PROGRAM_OUTSIDE)
@@ -73,14 +77,14 @@ pub enum ProgramOwner {
 
 /// The program of the project's own, or of a toolchain manager, that a name refers to.
 pub fn own_program(name: &str, context: &JudgeContext<'_>) -> Option<OwnProgram> {
-    let scene = context.scene;
+    let policy_cx = context.policy_cx;
     if !name.contains('/') {
-        return scene.world.own_program(name);
+        return policy_cx.world.own_program(name);
     }
-    let path = paths::absolute(name, &context.cwd, &scene.place.home);
+    let path = paths::absolute(name, &context.cwd, &policy_cx.place.home);
     let path = path.to_string_lossy();
     // A program in a trusted folder is a trusted one, whatever else the folder is.
-    scene.world.program(&path).map_or_else(|| scene.world.own_program(&path), |_| None)
+    policy_cx.world.program(&path).map_or_else(|| policy_cx.world.own_program(&path), |_| None)
 }
 
 pub fn check_allow_list(
@@ -91,10 +95,10 @@ pub fn check_allow_list(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    if !context.scene.policy.allows(short, has_row) && tools::is_tool(name) {
+    if !context.policy_cx.policy.allows(short, has_row) && tools::is_tool(name) {
         let say = words::PROGRAM_IS_TOOL.with("tool", name.to_owned());
         findings.add("program.tool", Tier::L2, say, named, &[Effect::Exec]);
-    } else if !context.scene.policy.allows(short, has_row) {
+    } else if !context.policy_cx.policy.allows(short, has_row) {
         let say =
             words::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
         findings.add("program.unknown", unknown_tier(context), say, named, &[Effect::Exec]);
@@ -105,7 +109,7 @@ pub fn check_allow_list(
 }
 
 fn unknown_tier(context: &JudgeContext<'_>) -> Tier {
-    match context.scene.policy.unknown_program {
+    match context.policy_cx.policy.unknown_program {
         Unknown::Refuse => Tier::L2,
         Unknown::Confirm => Tier::L1,
     }

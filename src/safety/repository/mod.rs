@@ -95,16 +95,20 @@ pub fn read(world: &dyn Machine, folder: &Path) -> RepositorySettings {
 }
 
 /// Everything in it that could start a program.
-pub fn find_worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec<Worry> {
-    let starts =
-        found.settings.iter().filter(|(entry, from)| can_start_program(entry, from, found, scene));
+pub fn find_worries(found: &RepositorySettings, policy_cx: PolicyContext<'_>) -> Vec<Worry> {
+    let starts = found
+        .settings
+        .iter()
+        .filter(|(entry, from)| can_start_program(entry, from, found, policy_cx));
     let starts = starts.map(|(entry, _)| Worry::Starts(format!("{}={}", entry.key(), entry.value)));
     let drivers = found.drivers.iter().filter(|name| !keys::BUILT_IN.contains(&name.as_str()));
-    let names =
-        found.settings.iter().filter(|(entry, _)| outward::names_outside_file(entry, found, scene));
+    let names = found
+        .settings
+        .iter()
+        .filter(|(entry, _)| outward::names_outside_file(entry, found, policy_cx));
     let names = names.map(|(entry, _)| format!("{}={}", entry.key(), entry.value));
     starts
-        .chain(outward::forbidden_targets(found, scene).chain(names).map(Worry::Outside))
+        .chain(outward::forbidden_targets(found, policy_cx).chain(names).map(Worry::Outside))
         .chain(drivers.cloned().map(Worry::Driver))
         .chain(found.unread.clone().map(Worry::Unread))
         .chain(found.bare.clone().map(Worry::Bare))
@@ -113,8 +117,11 @@ pub fn find_worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec
 
 /// What the repositories of submodules could start: a git that fetches or sends runs another in each
 /// of them, with the same rights, and their hooks.
-pub fn find_submodule_worries(found: &RepositorySettings, scene: PolicyContext<'_>) -> Vec<Worry> {
-    let world = scene.world;
+pub fn find_submodule_worries(
+    found: &RepositorySettings,
+    policy_cx: PolicyContext<'_>,
+) -> Vec<Worry> {
+    let world = policy_cx.world;
     let mut folders: Vec<PathBuf> =
         found.work_trees.iter().map(|(_, git)| git.join("modules")).collect();
     let inner = found.submodules(world).unwrap_or_default().into_iter().map(|it| it.join(".git"));
@@ -144,7 +151,7 @@ pub fn find_submodule_worries(found: &RepositorySettings, scene: PolicyContext<'
             own.read_repository(world, &folder, &folder);
             // Each names its own tree.
             own.settings.retain(|(entry, _)| entry.key() != "core.worktree");
-            worries.extend(find_worries(&own, scene));
+            worries.extend(find_worries(&own, policy_cx));
         }
     }
     worries
@@ -167,25 +174,25 @@ fn can_start_program(
     entry: &GitSetting,
     from: &Path,
     found: &RepositorySettings,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> bool {
     match (entry.section.as_str(), entry.name.as_str()) {
-        ("include" | "includeif", "path") => !is_user_settings_file(&entry.value, from, scene),
+        ("include" | "includeif", "path") => !is_user_settings_file(&entry.value, from, policy_cx),
         ("core", "worktree") => {
-            let named = scene.world.resolve(&from.join(&entry.value));
+            let named = policy_cx.world.resolve(&from.join(&entry.value));
             !found
                 .work_trees
                 .iter()
-                .any(|(tree, git)| scene.world.resolve(tree) == named && git == from)
+                .any(|(tree, git)| policy_cx.world.resolve(tree) == named && git == from)
         }
         _ => keys::starts_program(entry),
     }
 }
 
 /// A file with the user's own settings of git: `~/.gitconfig-work`.
-fn is_user_settings_file(path: &str, from: &Path, scene: PolicyContext<'_>) -> bool {
-    let place = scene.place;
-    let real = scene.resolve(path, from);
+fn is_user_settings_file(path: &str, from: &Path, policy_cx: PolicyContext<'_>) -> bool {
+    let place = policy_cx.place;
+    let real = policy_cx.resolve(path, from);
     let settings = real.strip_prefix(&place.home).is_ok_and(|inner| {
         let name = inner.to_str().unwrap_or_default();
         inner.starts_with(".config/git") || name.starts_with(".gitconfig") && !name.contains('/')

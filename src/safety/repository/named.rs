@@ -24,23 +24,24 @@ const OF_MACHINE: &str = "/etc/gitconfig";
 
 /// Whether the settings of the repository around a file, or of the user, name it. The path is
 /// absolute, and its links are resolved.
-pub fn is_named_by_settings(path: &Path, scene: PolicyContext<'_>) -> bool {
+pub fn is_named_by_settings(path: &Path, policy_cx: PolicyContext<'_>) -> bool {
     let Some(folder) = path.parent() else { return false };
-    let found = read(scene.world, folder);
+    let found = read(policy_cx.world, folder);
     let trees: Vec<PathBuf> = found.work_trees.iter().map(|(tree, _)| tree.clone()).collect();
-    let of_user = user_settings(scene);
+    let of_user = user_settings(policy_cx);
     let all = found.settings.iter().chain(&of_user);
     let mut named =
         all.filter(|(entry, _)| !HARMLESS.contains(&(entry.section.as_str(), entry.name.as_str())));
-    named
-        .any(|(entry, from)| trees.iter().chain([from]).any(|base| names(entry, base, path, scene)))
+    named.any(|(entry, from)| {
+        trees.iter().chain([from]).any(|base| names(entry, base, path, policy_cx))
+    })
 }
 
-fn user_settings(scene: PolicyContext<'_>) -> Vec<(GitSetting, PathBuf)> {
-    let own = OF_USER.iter().map(|file| scene.place.home.join(file));
+fn user_settings(policy_cx: PolicyContext<'_>) -> Vec<(GitSetting, PathBuf)> {
+    let own = OF_USER.iter().map(|file| policy_cx.place.home.join(file));
     let mut out = Vec::new();
     for file in own.chain([PathBuf::from(OF_MACHINE)]) {
-        let Contents::Bytes(bytes) = scene.world.read(&file, MOST) else { continue };
+        let Contents::Bytes(bytes) = policy_cx.world.read(&file, MOST) else { continue };
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         let entries = settings::parse(&bytes).unwrap_or_default();
         out.extend(entries.into_iter().map(|entry| (entry, folder.clone())));
@@ -49,10 +50,10 @@ fn user_settings(scene: PolicyContext<'_>) -> Vec<(GitSetting, PathBuf)> {
 }
 
 /// A value may be a folder of hooks, a file, or a command in which words are files.
-fn names(entry: &GitSetting, base: &Path, path: &Path, scene: PolicyContext<'_>) -> bool {
+fn names(entry: &GitSetting, base: &Path, path: &Path, policy_cx: PolicyContext<'_>) -> bool {
     let is_at = |text: &str| {
         let text = text.strip_prefix("%(prefix)/").unwrap_or(text);
-        scene.resolve(text, base)
+        policy_cx.resolve(text, base)
     };
     if (entry.section.as_str(), entry.name.as_str()) == ("core", "hookspath") {
         let hooks = is_at(&entry.value);

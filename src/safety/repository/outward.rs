@@ -134,11 +134,11 @@ fn alternates(world: &dyn Machine, common: &Path) -> Vec<(PathBuf, PathBuf)> {
 /// Those paths that a step may not read unasked, as they are written.
 pub fn forbidden_targets(
     found: &RepositorySettings,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> impl Iterator<Item = String> {
     let closed = found.outside_links.iter().filter(move |(_, to)| {
-        let class = paths::classify(&to.to_string_lossy(), Path::new("/"), scene);
-        !matches!(class, PathClass::Inside | PathClass::Public) || !scene.place.can_read(to)
+        let class = paths::classify(&to.to_string_lossy(), Path::new("/"), policy_cx);
+        !matches!(class, PathClass::Inside | PathClass::Public) || !policy_cx.place.can_read(to)
     });
     closed.map(|(from, to)| format!("{} -> {}", from.display(), to.display()))
 }
@@ -147,11 +147,14 @@ pub fn forbidden_targets(
 pub fn names_outside_file(
     entry: &GitSetting,
     found: &RepositorySettings,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> bool {
     let key = (entry.section.as_str(), entry.name.as_str());
     let inside = |tree: &Path| {
-        matches!(paths::classify(&entry.value, tree, scene), PathClass::Inside | PathClass::Public)
+        matches!(
+            paths::classify(&entry.value, tree, policy_cx),
+            PathClass::Inside | PathClass::Public
+        )
     };
     FILES.contains(&key)
         && !entry.value.is_empty()

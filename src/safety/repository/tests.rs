@@ -63,8 +63,8 @@ fn worries_in(files: &[(&'static str, &'static str)], folder: &str) -> Vec<Worry
     let tree = Tree(PLAIN.iter().chain(files).copied().collect());
     let place = Workspace::new("/h/w", "/h");
     let policy = Policy::default();
-    let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
-    find_worries(&read(&tree, Path::new(folder)), scene)
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &tree };
+    find_worries(&read(&tree, Path::new(folder)), policy_cx)
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn repositories_of_submodules_are_looked_through_for_programs_and_hooks() {
         let tree = Tree(PLAIN.iter().chain(files).copied().collect());
         let place = Workspace::new("/h/w", "/h");
         let policy = Policy::default();
-        let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
-        find_submodule_worries(&read(&tree, Path::new("/h/w")), scene)
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &tree };
+        find_submodule_worries(&read(&tree, Path::new("/h/w")), policy_cx)
     };
     let head = "ref: refs/heads/x\n";
     let plain = "[core]\n\tworktree = ../../../lib\n[remote \"origin\"]\n\turl = https://x/y\n";
@@ -301,8 +301,8 @@ fn files_of_the_workspace_that_settings_of_git_name_are_known() {
         let mut files: BTreeMap<_, _> = PLAIN.iter().copied().collect();
         files.extend([("/h/w/.git/config", config), ("/h/.gitconfig", own)]);
         let (tree, place, policy) = (Tree(files), Workspace::new("/h/w", "/h"), Policy::default());
-        let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
-        is_named_by_settings(Path::new(path), scene)
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &tree };
+        is_named_by_settings(Path::new(path), policy_cx)
     };
     for (config, path) in [
         ("[core]\nhooksPath = hooks\n", "/h/w/hooks/pre-commit"),

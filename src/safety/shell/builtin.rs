@@ -178,7 +178,7 @@ impl LineJudge<'_, '_> {
         let known = target.filter(|word| {
             name == "cd" && !word.needs_expansion() && !word.has(Trait::Pattern) && word.text != "-"
         });
-        let home = &self.context.scene.place.home;
+        let home = &self.context.policy_cx.place.home;
         let Some(word) = known else {
             if name == "cd" && target.is_none() {
                 self.folders.change_to(|_| home.clone());

@@ -43,17 +43,18 @@ impl Folders {
     }
 
     /// `cd` to a folder that may be worked in: whether it is there for certain.
-    pub fn enter(&mut self, to: &str, scene: PolicyContext<'_>) -> Option<bool> {
-        let target = |here: &Path| paths::normalize(&paths::absolute(to, here, &scene.place.home));
+    pub fn enter(&mut self, to: &str, policy_cx: PolicyContext<'_>) -> Option<bool> {
+        let target =
+            |here: &Path| paths::normalize(&paths::absolute(to, here, &policy_cx.place.home));
         let mut is_there = true;
         for folder in self.iter() {
-            let real = scene.world.resolve(&target(folder));
+            let real = policy_cx.world.resolve(&target(folder));
             // What is there is another thing for each process.
             let is_of_process = ["/proc", "/dev"].iter().any(|place| real.starts_with(place));
-            if is_of_process || !scene.place.can_read(&real) {
+            if is_of_process || !policy_cx.place.can_read(&real) {
                 return None;
             }
-            is_there &= scene.world.kind(&real) == PathKind::Folder;
+            is_there &= policy_cx.world.kind(&real) == PathKind::Folder;
         }
         self.change_to(target);
         Some(is_there)
@@ -69,10 +70,10 @@ impl Folders {
 
     /// Whether it can be only one, of those that are worked in, and none that programs keep their
     /// own files in.
-    pub fn only_plain(&self, scene: PolicyContext<'_>) -> bool {
+    pub fn only_plain(&self, policy_cx: PolicyContext<'_>) -> bool {
         let inside = self.only().and_then(|only| {
-            let real = scene.world.resolve(only);
-            let root = scene.place.root_of(&real)?;
+            let real = policy_cx.world.resolve(only);
+            let root = policy_cx.place.root_of(&real)?;
             Some(real.strip_prefix(root).ok()?.to_str()?.to_owned())
         });
         inside.is_some_and(|inside| !inside.split('/').any(|part| part.starts_with('.')))

@@ -61,7 +61,7 @@ pub fn told_names(made: &[Substituted]) -> Vec<String> {
 /// Where words are expanded.
 #[derive(Clone, Copy)]
 pub struct ExpansionContext<'a> {
-    pub scene: PolicyContext<'a>,
+    pub policy_cx: PolicyContext<'a>,
     /// The folder of the command, where it can be only one.
     pub folder: Option<&'a Path>,
     /// Those that the line itself has set.
@@ -177,7 +177,10 @@ impl Expander<'_> {
     fn below_home(&self, text: &str) -> Option<String> {
         let rest = text.strip_prefix('~')?;
         let known = rest.is_empty() || rest.starts_with('/');
-        known.then(|| plain_path(&self.context.scene.place.home)).flatten().map(|home| home + rest)
+        known
+            .then(|| plain_path(&self.context.policy_cx.place.home))
+            .flatten()
+            .map(|home| home + rest)
     }
 
     fn fill_variables(&self, word: &ShellWord) -> Option<KnownWord> {
@@ -231,7 +234,7 @@ impl Expander<'_> {
                 Some((without_cut(&value, cut).to_owned(), None))
             }
             "HOME" | "PWD" => {
-                let home = &*self.context.scene.place.home;
+                let home = &*self.context.policy_cx.place.home;
                 let path = if name == "HOME" { home } else { self.context.folder? };
                 Some((without_cut(&plain_path(path)?, cut).to_owned(), None))
             }
@@ -351,7 +354,7 @@ impl Expander<'_> {
                     path.push(part);
                 });
                 found.retain(|(_, path)| {
-                    !searched || self.context.scene.world.kind(path) != PathKind::Missing
+                    !searched || self.context.policy_cx.world.kind(path) != PathKind::Missing
                 });
             }
             found.iter_mut().for_each(|(text, _)| text.push_str(end));
@@ -372,11 +375,11 @@ impl Expander<'_> {
         if part.starts_with('.') {
             return None;
         }
-        let world = self.context.scene.world;
+        let world = self.context.policy_cx.world;
         let mut found = Vec::new();
         for (text, folder) in folders {
             let real = world.resolve(folder);
-            if !self.context.scene.place.can_read(&real) {
+            if !self.context.policy_cx.place.can_read(&real) {
                 return None;
             }
             let entries = world.entries(&real, MOST_ENTRIES + 1);

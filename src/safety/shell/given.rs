@@ -165,7 +165,7 @@ impl PlainWriter<'_> {
     /// Adds what the shell makes sure of before a command gets words of which it alone will know
     /// a part.
     fn demand(&self, name: &str, args: &[String], given: &mut Given) -> Option<()> {
-        if !self.folders.only_plain(self.scene) {
+        if !self.folders.only_plain(self.policy_cx) {
             return None;
         }
         // A format, an operator or a name that the shell itself would take.

@@ -219,7 +219,7 @@ impl LineJudge<'_, '_> {
         let (name, rest) = simple.words.split_first()?;
         let args = rest.iter().map(|word| word.text.clone()).collect();
         let work = StepAction::Exec { program: name.text.clone(), args };
-        let program = self.context.scene.world.program(&name.text);
+        let program = self.context.policy_cx.world.program(&name.text);
         let context = self.context_in(self.folders.only()?);
         let reasons = found.iter().map(|finding| &finding.reason);
         named::entries(&work, program.as_ref(), &context, reasons, &found.launch.named)

@@ -78,13 +78,14 @@ impl ExpansionContext<'_> {
     /// The folder of the repository around this one.
     fn repository(&self) -> Option<&Path> {
         let mut above = self.folder?.ancestors();
-        above.find(|folder| self.scene.world.kind(&folder.join(".git")) != PathKind::Missing)
+        above.find(|folder| self.policy_cx.world.kind(&folder.join(".git")) != PathKind::Missing)
     }
 
     fn program(&self, name: &str) -> Option<String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
         let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-        let found = self.scene.world.program(name).filter(|_| is_name && name.chars().all(plain));
+        let found =
+            self.policy_cx.world.program(name).filter(|_| is_name && name.chars().all(plain));
         found?.path.to_str().map(str::to_owned)
     }
 }

@@ -32,12 +32,15 @@ pub fn read_plain(
     line: &str,
     is_bash: bool,
     folder: &Path,
-    scene: PolicyContext<'_>,
+    policy_cx: PolicyContext<'_>,
 ) -> Option<PlainLine> {
     let read = |variables| {
         let folders = Folders::new(folder.to_owned());
         let shell = LineShell { is_bash, level: 0 };
-        read_within(line, LineContext { scene, shell, folders, variables, functions: Vec::new() })
+        read_within(
+            line,
+            LineContext { policy_cx, shell, folders, variables, functions: Vec::new() },
+        )
     };
     // What is counted is known only to the shell; it may be enough that the others are known.
     let counted = || read(ShellVariables::counting(&parse(line)));
@@ -46,7 +49,7 @@ pub fn read_plain(
         PlainPart::Text(text) => text.clone(),
         PlainPart::Command(PlainCommand { shown, unknown, .. }) => format!("{shown:?}{unknown:?}"),
     });
-    let tests = prelude(&texts.collect::<String>(), &scene.place.workspace)?;
+    let tests = prelude(&texts.collect::<String>(), &policy_cx.place.workspace)?;
     if !tests.is_empty() {
         line.0.insert(0, PlainPart::Text(tests));
     }
@@ -55,7 +58,7 @@ pub fn read_plain(
 
 /// Where a line is read: by itself, or in a substitution.
 struct LineContext<'a> {
-    scene: PolicyContext<'a>,
+    policy_cx: PolicyContext<'a>,
     shell: LineShell,
     folders: Folders,
     variables: ShellVariables,
@@ -82,7 +85,7 @@ fn is_understood(script: &Script) -> bool {
 }
 
 fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
-    let LineContext { scene, shell, folders, variables, functions } = context;
+    let LineContext { policy_cx, shell, folders, variables, functions } = context;
     let is_ours = line.contains(UNKNOWN) || line.contains("${avocet_");
     if line.len() > MOST_LINE || shell.level > MOST_LEVELS || is_ours {
         return None;
@@ -93,7 +96,7 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
     }
     let tokens = read_tokens(line, &script, shell.is_bash)?;
     let mut writer = PlainWriter {
-        scene,
+        policy_cx,
         shell,
         folders,
         around: Vec::new(),
@@ -121,7 +124,7 @@ fn read_within(line: &str, context: LineContext<'_>) -> Option<PlainLine> {
 
 /// Writes a line again, following the folders it may be in.
 pub(super) struct PlainWriter<'a> {
-    pub(super) scene: PolicyContext<'a>,
+    pub(super) policy_cx: PolicyContext<'a>,
     pub(super) shell: LineShell,
     pub(super) folders: Folders,
     /// Those in front of each subshell around the next command: what it does to them ends with it.
@@ -293,7 +296,7 @@ impl<'a> PlainWriter<'a> {
             return None;
         }
         let is_read = |folder: &PathBuf| {
-            paths::classify(&input.text, folder, self.scene).read_risk().is_none()
+            paths::classify(&input.text, folder, self.policy_cx).read_risk().is_none()
         };
         if !self.folders.iter().all(is_read) {
             return None;
@@ -303,7 +306,7 @@ impl<'a> PlainWriter<'a> {
             let test = Demand::Name.test(&input.quoted());
             self.open
                 .as_mut()
-                .filter(|_| self.folders.only_plain(self.scene))?
+                .filter(|_| self.folders.only_plain(self.policy_cx))?
                 .streams
                 .tests
                 .push(test);
@@ -338,7 +341,7 @@ impl<'a> PlainWriter<'a> {
 
     fn expansion(&self) -> ExpansionContext<'_> {
         let folder = self.folders.only();
-        ExpansionContext { scene: self.scene, folder, variables: &self.variables }
+        ExpansionContext { policy_cx: self.policy_cx, folder, variables: &self.variables }
     }
 
     /// The substitutions of words, and those among them that the shell runs.
@@ -385,7 +388,10 @@ impl<'a> PlainWriter<'a> {
     ) -> Option<PlainLine> {
         let folders = Folders::new(self.folders.only()?.to_owned());
         let shell = LineShell { level: self.shell.level + 1, ..self.shell };
-        read_within(line, LineContext { scene: self.scene, shell, folders, variables, functions })
+        read_within(
+            line,
+            LineContext { policy_cx: self.policy_cx, shell, folders, variables, functions },
+        )
     }
 
     /// The lines of `<(…)` among the words.
@@ -484,7 +490,7 @@ impl<'a> PlainWriter<'a> {
         let (made, lines) = self.substitute(rest.iter())?;
         let Condition { asked: args, shown, tests } =
             read_condition(rest, self.expander("[[", &made))?;
-        if !tests.is_empty() && !self.folders.only_plain(self.scene) {
+        if !tests.is_empty() && !self.folders.only_plain(self.policy_cx) {
             return None;
         }
         let is_late = !lines.is_empty() && rest.iter().any(ShellWord::shows_status);
@@ -513,7 +519,7 @@ impl<'a> PlainWriter<'a> {
         if to.is_empty() || to.starts_with('-') || self.repeated > 0 {
             return None;
         }
-        let is_there = self.folders.enter(to, self.scene)?;
+        let is_there = self.folders.enter(to, self.policy_cx)?;
         let is_entered = certain && is_there;
         if is_entered {
             self.folders.settle();

@@ -85,7 +85,7 @@ fn without_a_sandbox_only_steps_with_code_in_an_argument_ask() {
             continue;
         }
         let verdict = assess_on(&world(), &policy, example);
-        let rules = rules_of(&verdict.assessment().risk);
+        let rules = rules_of(&verdict.judgement().risk);
         let asks = rules.contains(&"sandbox.absent.language");
         assert_eq!(asks, matches!(verdict, Verdict::Ask(_)), "{example}: {rules:?}");
         assert!(asks || !speaks, "{example}: {rules:?}");
@@ -150,8 +150,8 @@ fn a_step_with_too_many_words_is_refused_before_one_of_them_is_looked_at() {
         let names: Vec<String> = (0..count).map(|n| format!("f{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (world, policy, place) = (Counting::default(), Policy::default(), place());
-        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-        let risk = assess(step(program, &names), scene).assessment().risk.clone();
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+        let risk = assess(step(program, &names), policy_cx).judgement().risk.clone();
         (risk.tier, risk.rule, world.resolved.load(Ordering::Relaxed))
     };
     for program in ["cat", "rm", "env", "unheard-of"] {

@@ -22,7 +22,7 @@ fn count_questions<'a>(
         let (program, args) = words.split_first().unwrap();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let verdict = assess_with(step(program, &args), &Policy::default(), place);
-        let risk = &verdict.assessment().risk;
+        let risk = &verdict.judgement().risk;
         (risk.tier > Tier::L0).then(|| format!("{command} ({})", risk.rule))
     });
     (commands.len(), asks.collect())

@@ -4,11 +4,11 @@ use super::*;
 
 mod machine_questions;
 
-fn assess_line(line: &str) -> Assessment {
+fn assess_line(line: &str) -> Judgement {
     let words = words_of(line);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    verdict(program, &args).assessment().clone()
+    verdict(program, &args).judgement().clone()
 }
 
 #[test]
@@ -551,7 +551,7 @@ fn a_version_query_runs_in_an_empty_folder() {
 fn a_line_for_a_shell_keeps_its_folder_and_has_the_users_environment() {
     for line in ["env", "printenv", "cargo --version", "go env"] {
         let verdict = shell_verdict(line);
-        assert!(verdict.assessment().risk.tier > Tier::L0, "{line}");
+        assert!(verdict.judgement().risk.tier > Tier::L0, "{line}");
     }
 }
 

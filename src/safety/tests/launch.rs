@@ -8,12 +8,12 @@ fn launch(line: &str) -> Launch {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let verdict = verdict(program, &args);
     assert_eq!(
-        verdict.assessment().risk.tier,
+        verdict.judgement().risk.tier,
         Tier::L0,
         "{line}: {}",
-        verdict.assessment().risk.rule
+        verdict.judgement().risk.rule
     );
-    verdict.assessment().launch.clone()
+    verdict.judgement().launch.clone()
 }
 
 fn started_programs(line: &str) -> Vec<String> {
@@ -55,7 +55,7 @@ fn the_helpers_of_git_are_listed_wherever_git_appears() {
 #[test]
 fn an_approved_step_starts_as_it_was_shown() {
     let verdict = verdict("git", &["commit", "-m", "x"]);
-    let launch = &verdict.assessment().launch;
+    let launch = &verdict.judgement().launch;
     assert_eq!((launch.git, launch.inserted.len(), launch.empty_folder), (Some(0), 0, false));
 }
 

@@ -51,8 +51,8 @@ fn with_aliases(line: &str, denied: &[&str]) -> Tier {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let denied = denied.iter().map(|rule| PolicyRule::parse(rule).unwrap()).collect();
     let (policy, place) = (Policy { denied, ..Policy::default() }, place());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &Aliases };
-    assess(step(program, &args), scene).assessment().risk.tier
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &Aliases };
+    assess(step(program, &args), policy_cx).judgement().risk.tier
 }
 
 #[test]

@@ -455,7 +455,7 @@ fn accept_edits_runs_what_a_manager_of_files_does_and_formatters() {
 #[test]
 fn git_compares_two_files_without_a_question_and_asks_about_folders() {
     let tier = |line: &str| {
-        assess_in(step_of(line), &Policy::default(), Project::default()).assessment().risk.tier
+        assess_in(step_of(line), &Policy::default(), Project::default()).judgement().risk.tier
     };
     assert_eq!(tier("git diff --no-index a.txt b.txt"), Tier::L0);
     assert_eq!(tier("git diff --no-index --stat -- a.txt src/main.rs"), Tier::L0);
@@ -483,7 +483,7 @@ fn auto_asks_about_what_leaves_the_sandbox_or_does_not_come_back() {
     for (line, reason) in ASKED {
         let verdict = assess_in(step_of(line), &policy, Project::default());
         let reasons: Vec<&str> =
-            verdict.assessment().risk.reasons.iter().map(|one| one.rule.as_str()).collect();
+            verdict.judgement().risk.reasons.iter().map(|one| one.rule.as_str()).collect();
         let is_named = reasons.iter().any(|rule| rule.starts_with(reason));
         if matches!(verdict, Verdict::Run(_)) || !is_named {
             wrong.push(format!("{line}: {reasons:?}"));
@@ -515,9 +515,9 @@ fn no_mode_runs_a_step_in_a_folder_that_is_not_trusted() {
         let policy = policy(approval, SandboxStatus::Held);
         let place = Workspace { trusted: false, ..place() };
         for line in ["mkdir x", "npm test", "rm a.txt"] {
-            let scene =
+            let policy_cx =
                 PolicyContext { policy: &policy, place: &place, world: &Project::default() };
-            assert!(!matches!(assess(step_of(line), scene), Verdict::Run(_)), "{line}");
+            assert!(!matches!(assess(step_of(line), policy_cx), Verdict::Run(_)), "{line}");
         }
     }
 }
@@ -558,7 +558,7 @@ fn a_step_that_a_mode_runs_gets_neither_the_network_nor_anything_of_the_home() {
     ] {
         let verdict = assess_in(step_of(line), &policy, Project::default());
         let Verdict::Run(cleared) = verdict else { panic!("{line}") };
-        let needs = &cleared.assessment().launch.needs;
+        let needs = &cleared.judgement().launch.needs;
         let Needs { network, homes, credentials, variables, system, signals, guarded, .. } = needs;
         assert!(!network && !system && !signals, "{line}: {needs:?}");
         assert!(homes.is_empty() && credentials.is_empty() && variables.is_empty(), "{line}");

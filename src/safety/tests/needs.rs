@@ -11,24 +11,24 @@ fn place() -> Workspace {
     Workspace { secret_variables, ..Workspace::new("/w", "/keys") }
 }
 
-fn judged(text: &str) -> Assessment {
+fn judged(text: &str) -> Judgement {
     judged_under(&Policy::default(), text)
 }
 
-fn judged_under(policy: &Policy, text: &str) -> Assessment {
+fn judged_under(policy: &Policy, text: &str) -> Judgement {
     let words = words_of(text);
     let (program, args) = words.split_first().unwrap();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    assess_with(step(program, &args), policy, &place()).assessment().clone()
+    assess_with(step(program, &args), policy, &place()).judgement().clone()
 }
 
-fn piece(text: &str) -> Assessment {
+fn piece(text: &str) -> Judgement {
     let (policy, place, world) = (Policy::default(), place(), world());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    assess_template_command("cmd_001", text, scene).assessment().clone()
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+    assess_template_command("cmd_001", text, policy_cx).judgement().clone()
 }
 
-fn opens_something(judged: &Assessment) -> bool {
+fn opens_something(judged: &Judgement) -> bool {
     let needs = &judged.launch.needs;
     let lists = [&needs.homes, &needs.credentials, &needs.refreshed];
     lists.iter().any(|list| !list.is_empty())
@@ -352,7 +352,7 @@ fn a_run_without_the_sandbox_is_a_question_of_its_own() {
     let requires = Requires { elevated: true, ..Requires::default() };
     let step = Step { requires, ..step("make", &[]) };
     let policy = Policy { elevate: Limit::Ask, ..Policy::default() };
-    let judged = assess_with(step, &policy, &place()).assessment().clone();
+    let judged = assess_with(step, &policy, &place()).judgement().clone();
     assert!(!judged.launch.needs.system, "{judged:?}");
 }
 
@@ -418,10 +418,10 @@ fn a_step_that_may_use_credentials_names_the_hooks_that_run_beside_them() {
     let hooks_named = |line: &str, policy: &Policy| {
         let words = words_of(line);
         let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-        let scene = PolicyContext { policy, place: &place(), world: &Hooked };
-        let verdict = assess(step(&words[0], &args), scene);
+        let policy_cx = PolicyContext { policy, place: &place(), world: &Hooked };
+        let verdict = assess(step(&words[0], &args), policy_cx);
         assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
-        let reasons = &verdict.assessment().risk.reasons;
+        let reasons = &verdict.judgement().risk.reasons;
         let named = reasons.iter().find(|reason| reason.rule == "sandbox.hooks");
         named.map(|reason| reason.say.to_string())
     };
@@ -436,10 +436,10 @@ fn a_step_that_may_use_credentials_names_the_hooks_that_run_beside_them() {
     // Whether they changed since the folder was trusted, as far as that is known.
     let said = |digest: Option<String>, line: &str| {
         let place = Workspace { trusted_hooks: digest, ..place() };
-        let scene = PolicyContext { policy: &policy, place: &place, world: &Hooked };
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &Hooked };
         let words = words_of(line);
         let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-        let judged = assess(step(&words[0], &args), scene).assessment().clone();
+        let judged = assess(step(&words[0], &args), policy_cx).judgement().clone();
         let named = judged.risk.reasons.iter().find(|reason| reason.rule == "sandbox.hooks");
         named.expect("named").say.to_string()
     };

@@ -22,11 +22,11 @@ fn line_verdict(line: &str) -> Verdict {
 }
 
 fn line_tier(line: &str) -> Tier {
-    line_verdict(line).assessment().risk.tier
+    line_verdict(line).judgement().risk.tier
 }
 
 fn launch_of(line: &str) -> Launch {
-    line_verdict(line).assessment().launch.clone()
+    line_verdict(line).judgement().launch.clone()
 }
 
 /// What the shell is given, without what is added to the commands.
@@ -69,7 +69,7 @@ fn a_command_runs_in_a_shell_as_it_runs_alone() {
         let words = words_of(command);
         let (program, args) = words.split_first().unwrap();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let tier = |step| assess_with(step, &Policy::default(), place).assessment().risk.tier;
+        let tier = |step| assess_with(step, &Policy::default(), place).judgement().risk.tier;
         let (bare, wrapped) = (tier(step(program, &args)), tier(bash(&typed(command))));
         alone += usize::from(bare == Tier::L0);
         if (bare == Tier::L0) != (wrapped == Tier::L0) {
@@ -238,7 +238,7 @@ proptest! {
             if in_group { format!("( {line} )") } else { line }
         };
         let line = joined(&pieces);
-        prop_assert!(line_tier(&line) == Tier::L0, "{line}: {:?}", line_verdict(&line).assessment().risk.reasons);
+        prop_assert!(line_tier(&line) == Tier::L0, "{line}: {:?}", line_verdict(&line).judgement().risk.reasons);
         let mut mixed = pieces.clone();
         mixed.insert(at.index(mixed.len() + 1), (odd, joint));
         let line = joined(&mixed);
@@ -449,8 +449,8 @@ fn an_untrusted_folder_is_only_read() {
 /// The rules that a question about a line offers.
 fn offered(line: &str) -> Vec<Grant> {
     let (policy, place, world) = (Policy::default(), place(), world());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    suggest_grants(line_verdict(line).assessment(), scene)
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+    suggest_grants(line_verdict(line).judgement(), policy_cx)
 }
 
 #[test]
@@ -490,7 +490,7 @@ fn a_line_whose_pieces_run_or_are_allowed_runs_in_every_mode() {
         {
             let verdict = verdict(runs);
             assert!(matches!(verdict, Verdict::Run(_)), "{runs}");
-            let launch = &verdict.assessment().launch;
+            let launch = &verdict.judgement().launch;
             assert!(launch.script.is_some(), "{runs}");
             assert!(launch.needs.credentials.is_empty() && !launch.needs.system, "{runs}");
         }
@@ -519,25 +519,25 @@ fn a_line_whose_pieces_run_or_are_allowed_runs_in_every_mode() {
 fn the_pieces_of_a_line_that_asks_say_which_of_them_ask() {
     let verdict = line_verdict("ls | head && npm test");
     let pieces: Vec<_> =
-        verdict.assessment().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
+        verdict.judgement().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
     assert_eq!(pieces, [("ls", Tier::L0), ("head", Tier::L0), ("npm test", Tier::L1)]);
     let first = |line: &str| {
         let verdict = line_verdict(line);
-        verdict.assessment().risk.reasons[0].say.text(Lang::En)
+        verdict.judgement().risk.reasons[0].say.text(Lang::En)
     };
     let named = "`npm test` runs code or settings of the project.";
     for line in ["ls | head && npm test", "npm test", "cd src && npm test 2>&1 | tail -5"] {
         assert_eq!(first(line), named, "a reason that names the command is not led by it again");
     }
     let verdict = line_verdict("for f in a; do npm test; done");
-    assert!(verdict.assessment().pieces.iter().any(|piece| piece.text == "npm test"));
-    assert!(verdict.assessment().launch.script.is_none());
+    assert!(verdict.judgement().pieces.iter().any(|piece| piece.text == "npm test"));
+    assert!(verdict.judgement().launch.script.is_none());
 }
 
 #[test]
 fn a_line_that_was_approved_runs_as_it_is() {
     let Verdict::Ask(held) = line_verdict("ls && npm test") else { panic!("it asks") };
-    assert!(held.approve().assessment().launch.script.is_none());
+    assert!(held.approve().judgement().launch.script.is_none());
 }
 
 #[test]

@@ -8,13 +8,13 @@ fn workspace_at(workspace: &str, home: &str) -> Workspace {
 }
 
 fn risk_in(place: &Workspace, program: &str, args: &[&str]) -> Risk {
-    assess_with(step(program, args), &Policy::default(), place).assessment().risk.clone()
+    assess_with(step(program, args), &Policy::default(), place).judgement().risk.clone()
 }
 
 fn tool_risk(place: &Workspace, name: &str, input: serde_json::Value) -> Risk {
     let work = StepAction::Tool { name: name.into(), input };
     let step = Step { work, ..step("", &[]) };
-    assess_with(step, &Policy::default(), place).assessment().risk.clone()
+    assess_with(step, &Policy::default(), place).judgement().risk.clone()
 }
 
 /// Workspaces below places that are secret in general, with the user's home.
@@ -109,8 +109,8 @@ fn a_link_out_of_a_workspace_below_dev_is_detected() {
     let links = [("/dev/shm/p/link", "/etc/shadow"), ("/dev/shm/p/note", "/outside/x")];
     let world = Fake { links: links.into_iter().collect(), settings: "" };
     let (policy, place) = (Policy::default(), workspace_at("/dev/shm/p", "/h"));
-    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    let rule = |path| assess(step("cat", &[path]), scene).assessment().risk.rule.clone();
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+    let rule = |path| assess(step("cat", &[path]), policy_cx).judgement().risk.rule.clone();
     assert_eq!(rule("link"), "path.secret");
     assert_eq!(rule("note"), "path.outside");
     assert_eq!(rule("plain"), "cat");
@@ -160,7 +160,7 @@ fn a_step_may_read_from_any_folder_of_the_repository_and_write_only_from_the_wor
     let rule = |program: &str, args: &[&str]| {
         let step = Step { cwd: Some("..".into()), ..step(program, args) };
         let verdict = assess_with(step, &Policy::default(), &place);
-        rules_of(&verdict.assessment().risk).contains(&"cwd.outside")
+        rules_of(&verdict.judgement().risk).contains(&"cwd.outside")
     };
     assert!(!rule("ls", &[]));
     assert!(rule("cargo", &["build"]));
@@ -178,7 +178,7 @@ fn a_folder_the_user_added_counts_as_the_workspace() {
     let touch = risk_in(&place, "touch", &["/lib/own/x"]);
     assert!(!rules_of(&touch).contains(&"path.outside.write"));
     let step = Step { cwd: Some("/lib/own".into()), ..step("ls", &[]) };
-    assert_eq!(assess_with(step, &Policy::default(), &place).assessment().risk.tier, Tier::L0);
+    assert_eq!(assess_with(step, &Policy::default(), &place).judgement().risk.tier, Tier::L0);
 }
 
 #[test]
@@ -256,9 +256,9 @@ fn a_link_that_changes_while_it_is_judged_leads_to_one_place() {
     ];
     for (step, first) in steps.iter().flat_map(|step| (0..4).map(move |first| (step, first))) {
         let world = Flipping(first.into());
-        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-        let verdict = assess(step.clone(), scene);
-        let judged = verdict.assessment();
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+        let verdict = assess(step.clone(), policy_cx);
+        let judged = verdict.judgement();
         let passed_on = format!("{:?} {:?}", judged.task, judged.launch.reads);
         let leads_out = passed_on.contains("/outside") || first % 2 == 1;
         assert_eq!(judged.risk.tier, if leads_out { Tier::L1 } else { Tier::L0 }, "{passed_on}");
@@ -270,8 +270,8 @@ fn paths_are_relative_to_the_folder_given_to_git() {
     let links = [("/w/src/log", "/h/.ssh")].into_iter().collect();
     let world = Fake { links, settings: "" };
     let (policy, place) = (Policy::default(), place());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    let tier = |args: &[&str]| assess(step("git", args), scene).assessment().risk.tier;
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+    let tier = |args: &[&str]| assess(step("git", args), policy_cx).judgement().risk.tier;
     assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
     assert_eq!(tier(&["diff", "log"]), Tier::L0);
     assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);

@@ -8,9 +8,9 @@ fn every_git_step_asks_in_a_repository_that_would_start_programs() {
     let place = place();
     let of = |settings| {
         let world = Fake { settings, ..world() };
-        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-        let judged = assess(step("git", &["-C", ".", "status"]), scene).assessment().clone();
-        let offered = suggest_grant(&judged, scene);
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+        let judged = assess(step("git", &["-C", ".", "status"]), policy_cx).judgement().clone();
+        let offered = suggest_grant(&judged, policy_cx);
         (judged.risk.tier, judged.risk.rule.clone(), offered)
     };
     assert_eq!(of("[core]\nfsmonitor = ./x\n"), (Tier::L1, "git-config-exec".to_owned(), None));
@@ -25,8 +25,8 @@ fn no_user_rule_allows_a_step_that_repository_settings_make_ask() {
     let place = place();
     let runs = |settings| {
         let world = Fake { settings, ..world() };
-        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-        matches!(assess(step("git", &["add", "."]), scene), Verdict::Run(_))
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+        matches!(assess(step("git", &["add", "."]), policy_cx), Verdict::Run(_))
     };
     assert!(runs("[core]\nbare = false\n"));
     assert!(!runs("[filter \"x\"]\nclean = ./x\n"));

@@ -56,9 +56,9 @@ fn step_for(line: &str) -> Step {
 /// The rule that is offered for a command, with its terms.
 fn grant(line: &str) -> Option<Grant> {
     let (policy, place) = (Policy::default(), place());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-    let verdict = assess(step_for(line), scene);
-    suggest_grant(verdict.assessment(), scene)
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &HERE };
+    let verdict = assess(step_for(line), policy_cx);
+    suggest_grant(verdict.judgement(), policy_cx)
 }
 
 fn suggested_for(line: &str) -> Option<String> {
@@ -320,11 +320,12 @@ fn a_rule_for_a_program_of_the_folder_applies_while_its_content_is_unchanged() {
     }
     let policy = Policy::default();
     let place = place();
-    let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-    let bound = bind_to_content(PolicyRule::parse("./run.sh *").unwrap(), scene).unwrap();
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &HERE };
+    let bound = bind_to_content(PolicyRule::parse("./run.sh *").unwrap(), policy_cx).unwrap();
     assert_eq!(bound.terms.pinned.unwrap().path, Path::new("/w/run.sh"));
     assert!(
-        super::super::bind_to_content(PolicyRule::parse("cargo test *").unwrap(), scene).is_err()
+        super::super::bind_to_content(PolicyRule::parse("cargo test *").unwrap(), policy_cx)
+            .is_err()
     );
 }
 
@@ -344,13 +345,13 @@ fn a_rule_applies_only_in_the_folder_it_was_remembered_in() {
     assert!(remembered_rule_allows_in("make", here, HERE));
     // A rule given in a sub-folder holds there alone.
     let (policy, place) = (Policy::default(), place());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &HERE };
     let sub = || Step { cwd: Some("sub".into()), ..step_for("make") };
-    let grant = suggest_grant(assess(sub(), scene).assessment(), scene).unwrap();
+    let grant = suggest_grant(assess(sub(), policy_cx).judgement(), policy_cx).unwrap();
     let policy = Policy { granted: vec![grant], ..Policy::default() };
-    let scene = PolicyContext { policy: &policy, ..scene };
-    assert!(matches!(assess(sub(), scene), Verdict::Run(_)));
-    assert!(matches!(assess(step_for("make"), scene), Verdict::Ask(_)));
+    let policy_cx = PolicyContext { policy: &policy, ..policy_cx };
+    assert!(matches!(assess(sub(), policy_cx), Verdict::Run(_)));
+    assert!(matches!(assess(step_for("make"), policy_cx), Verdict::Ask(_)));
 }
 
 #[test]
@@ -491,10 +492,7 @@ fn the_coverage_of_a_rule_is_described_even_when_it_covers_nothing() {
 fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
     let place = place();
     let judge = |policy: &Policy, line: &str, world: &Folder| {
-        assess(step_for(line), PolicyContext { policy, place: &place, world })
-            .assessment()
-            .risk
-            .tier
+        assess(step_for(line), PolicyContext { policy, place: &place, world }).judgement().risk.tier
     };
     for line in
         ["python3 x.py", "python3 -u x.py --fast", "bash x.sh", "sh x.sh", "node x.js", "ruby x.rb"]
@@ -506,21 +504,24 @@ fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
             says.iter().map(|say| say.text(avocet_core::i18n::Lang::En)).collect();
         assert!(says.iter().any(|say| say.contains("the content of `x.")), "{says:?}");
         let policy = Policy { granted: vec![grant], ..Policy::default() };
-        let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-        assert!(matches!(assess(step_for(line), scene), Verdict::Run(_)), "{line}");
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &HERE };
+        assert!(matches!(assess(step_for(line), policy_cx), Verdict::Run(_)), "{line}");
         assert_eq!(judge(&policy, line, &Folder { content: "two" }), Tier::L1);
-        let scene = PolicyContext { world: &Folder { content: "two" }, ..scene };
-        assert!(matches!(assess(step_for(line), scene), Verdict::Ask(_)), "{line} was changed");
+        let policy_cx = PolicyContext { world: &Folder { content: "two" }, ..policy_cx };
+        assert!(matches!(assess(step_for(line), policy_cx), Verdict::Ask(_)), "{line} was changed");
         // A rule that is only a text, as older versions kept it, covers no script.
         let written =
             Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
-        let scene = PolicyContext { policy: &written, place: &place, world: &HERE };
-        assert!(matches!(assess(step_for(line), scene), Verdict::Ask(_)), "{line} is not bound");
-        let bound = bind_to_content(PolicyRule::parse(line).unwrap(), scene).unwrap();
+        let policy_cx = PolicyContext { policy: &written, place: &place, world: &HERE };
+        assert!(
+            matches!(assess(step_for(line), policy_cx), Verdict::Ask(_)),
+            "{line} is not bound"
+        );
+        let bound = bind_to_content(PolicyRule::parse(line).unwrap(), policy_cx).unwrap();
         assert_eq!(bound.terms.script.as_ref().map(|script| script.digest.len()), Some(64));
         let policy = Policy { granted: vec![bound], ..Policy::default() };
-        let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
-        assert!(matches!(assess(step_for(line), scene), Verdict::Run(_)), "{line} by hand");
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &HERE };
+        assert!(matches!(assess(step_for(line), policy_cx), Verdict::Run(_)), "{line} by hand");
     }
 }
 

@@ -9,7 +9,7 @@ fn a_script_that_is_known_runs_and_another_is_refused() {
     let tier = |input| {
         let work = StepAction::Tool { name: SCRIPT_TOOL.into(), input };
         let step = Step { work, ..step("", &[]) };
-        assess_with(step, &Policy::default(), &place()).assessment().risk.tier
+        assess_with(step, &Policy::default(), &place()).judgement().risk.tier
     };
     assert_eq!(tier(json!({"script": "known"})), Tier::L0);
     assert_eq!(tier(json!({"script": "known", "args": {"a": 1}})), Tier::L0);

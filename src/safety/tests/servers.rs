@@ -83,7 +83,7 @@ fn a_call_asks_whatever_the_server_says_of_it() {
     for tool in ["mcp.git.commit", "mcp.git.log"] {
         let verdict = call(tool, &Policy::default());
         assert!(matches!(verdict, Verdict::Ask(_)), "{tool}");
-        let risk = &verdict.assessment().risk;
+        let risk = &verdict.judgement().risk;
         assert_eq!((risk.tier, risk.rule.as_str()), (Tier::L1, tool));
     }
 }
@@ -111,13 +111,13 @@ fn a_rule_covers_one_tool_with_any_input() {
 #[test]
 fn the_rule_that_is_offered_is_the_name_of_the_tool() {
     let (policy, place) = (Policy::default(), place());
-    let scene = PolicyContext { policy: &policy, place: &place, world: &WithServer };
-    let grant = suggest_grant(call("mcp.git.log", &policy).assessment(), scene).unwrap();
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &WithServer };
+    let grant = suggest_grant(call("mcp.git.log", &policy).judgement(), policy_cx).unwrap();
     assert_eq!(grant.rule.to_string(), "mcp.git.log");
     let granting = Policy { granted: vec![grant.clone()], ..Policy::default() };
     assert!(matches!(call("mcp.git.log", &granting), Verdict::Run(_)));
     assert!(matches!(call("mcp.git.commit", &granting), Verdict::Ask(_)));
-    assert_eq!(why_never_applies(&grant.rule, None, scene), None);
+    assert_eq!(why_never_applies(&grant.rule, None, policy_cx), None);
     assert_eq!(describe_coverage(&grant.rule, None, Path::new("/w")).len(), 1);
 }
 
@@ -125,7 +125,7 @@ fn the_rule_that_is_offered_is_the_name_of_the_tool() {
 fn a_tool_that_no_server_has_does_nothing() {
     for name in ["mcp.git.gone", "mcp.other.log"] {
         let verdict = call(name, &Policy::default());
-        assert_eq!(verdict.assessment().risk.rule, "tool.unknown", "{name}");
+        assert_eq!(verdict.judgement().risk.rule, "tool.unknown", "{name}");
     }
     assert!(matches!(call("mcp.find", &Policy::default()), Verdict::Run(_)));
 }
@@ -134,13 +134,13 @@ fn a_tool_that_no_server_has_does_nothing() {
 fn a_server_may_be_a_program_of_any_folder_and_runs_as_an_approved_step() {
     for program in ["mcp-server-git", "/opt/venv/bin/python", "npx", "uvx"] {
         let verdict = server(program, &["--stdio"]);
-        assert!(matches!(verdict, Verdict::Ask(_)), "{program}: {:?}", verdict.assessment().risk);
-        let judged = verdict.assessment();
+        assert!(matches!(verdict, Verdict::Ask(_)), "{program}: {:?}", verdict.judgement().risk);
+        let judged = verdict.judgement();
         assert_eq!(judged.risk.tier, Tier::L1, "{program}");
         assert!(judged.launch.needs.network, "{program}");
     }
     let uvx = server("uvx", &[]);
-    assert_eq!(uvx.assessment().program.as_ref().unwrap().path, Path::new("/h/.local/bin/uvx"));
+    assert_eq!(uvx.judgement().program.as_ref().unwrap().path, Path::new("/h/.local/bin/uvx"));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_server_that_takes_over_the_system_does_not_start() {
 #[test]
 fn a_server_reaches_what_its_command_line_names_and_nothing_private() {
     let opened = |args: &[&str]| {
-        let launch = server("node", args).assessment().launch.clone();
+        let launch = server("node", args).judgement().launch.clone();
         let shown = |paths: &[PathBuf]| -> Vec<String> {
             paths.iter().map(|path| path.display().to_string()).collect()
         };

@@ -40,10 +40,10 @@ impl Machine for VenvMachine {
     }
 }
 
-fn assess_in(world: &VenvMachine, program: &str, args: &[&str]) -> Assessment {
+fn assess_in(world: &VenvMachine, program: &str, args: &[&str]) -> Judgement {
     let (policy, place) = (Policy::default(), place());
-    let scene = PolicyContext { policy: &policy, place: &place, world };
-    assess(step(program, args), scene).assessment().clone()
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world };
+    assess(step(program, args), policy_cx).judgement().clone()
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn a_program_of_an_environment_asks_and_runs_as_itself() {
         let path = judged.program.as_ref().map(|program| program.path.clone()).unwrap();
         assert!(path.starts_with("/w/.venv/bin"), "{program}: {path:?}");
         let (policy, place) = (Policy::default(), place());
-        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-        assert!(suggest_grant(&judged, scene).is_some(), "{program} can be remembered");
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+        assert!(suggest_grant(&judged, policy_cx).is_some(), "{program} can be remembered");
     }
     let outside = assess_in(&world, "/other/bin/python", &[]);
     assert_eq!(outside.risk.rule, "program.outside");

@@ -24,7 +24,7 @@ fn runs(url: &str, policy: &Policy) -> bool {
 fn asking(url: &str) -> Vec<String> {
     let verdict = fetch(url, &Policy::default());
     assert!(matches!(verdict, Verdict::Ask(_)), "{url}");
-    let reasons = verdict.assessment().risk.reasons.clone();
+    let reasons = verdict.judgement().risk.reasons.clone();
     reasons.into_iter().filter(|reason| reason.tier > Tier::L0).map(|reason| reason.rule).collect()
 }
 
@@ -57,17 +57,17 @@ fn a_rule_covers_one_host() {
 fn a_remembered_host_is_read_again_unless_it_is_not_encrypted() {
     let (policy, place) = (Policy::default(), place());
     let world = world();
-    let scene = PolicyContext { policy: &policy, place: &place, world: &world };
-    let grant = suggest_grant(fetch("https://docs.rs/a", &policy).assessment(), scene).unwrap();
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &world };
+    let grant = suggest_grant(fetch("https://docs.rs/a", &policy).judgement(), policy_cx).unwrap();
     assert_eq!(grant.rule.to_string(), "web.fetch docs.rs");
-    assert_eq!(why_never_applies(&grant.rule, None, scene), None);
+    assert_eq!(why_never_applies(&grant.rule, None, policy_cx), None);
     assert_eq!(describe_coverage(&grant.rule, None, Path::new("/w")).len(), 1);
     let granting = Policy { granted: vec![grant], ..Policy::default() };
     assert!(runs("https://docs.rs/b", &granting));
     assert!(!runs("http://docs.rs/b", &granting));
     assert!(!runs("https://crates.io", &granting));
     let user = fetch("https://u@docs.rs/", &policy);
-    assert_eq!(suggest_grant(user.assessment(), scene), None);
+    assert_eq!(suggest_grant(user.judgement(), policy_cx), None);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn an_address_that_is_not_read_is_a_fault_and_no_question() {
         ("file:///etc/passwd", &Policy::default()),
     ] {
         let verdict = fetch(url, policy);
-        let task = verdict.assessment().task.clone();
+        let task = verdict.judgement().task.clone();
         assert!(matches!(task, Some(ToolTask::Fault(_))), "{url}: {task:?}");
     }
     let web = WebSettings { is_off: false, private_hosts: vec!["localhost".into()] };

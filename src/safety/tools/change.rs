@@ -324,7 +324,7 @@ fn check_last_seen(
 ) {
     let Some(before) = before else { return };
     let path = excerpt(&spot.shown);
-    match context.scene.world.last_known_digest(&spot.path) {
+    match context.policy_cx.world.last_known_digest(&spot.path) {
         Some(seen) if seen != digest(before) => {
             out.add("file.changed", Tier::L1, words::FILE_CHANGED.with("path", path), None, &[]);
         }
@@ -345,7 +345,7 @@ pub fn add_write_findings(
     let say = spot.say(words::TOOL_WRITES);
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
     // Its other names may be anywhere, also where more than this would be asked.
-    if context.scene.world.has_other_names(&spot.path) {
+    if context.policy_cx.world.has_other_names(&spot.path) {
         let say = spot.say(words::WRITES_OTHER_NAMES);
         out.add("path.names", Tier::L1, say, None, &[Effect::Outside]);
     }
@@ -364,7 +364,7 @@ pub fn add_write_findings(
 
 /// Files that tell agents and programs what to do and what to run.
 fn is_steering_file(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
-    spot.inside && context.scene.steers(&spot.path)
+    spot.inside && context.policy_cx.steers(&spot.path)
 }
 
 /// The new content of a file.
@@ -406,7 +406,7 @@ pub fn build_change(
     contents: (Option<&[u8]>, Option<&[u8]>),
     context: &JudgeContext<'_>,
 ) -> Change {
-    describe_change(&spot.path, &spot.shown, contents, context.scene.world.redactor())
+    describe_change(&spot.path, &spot.shown, contents, context.policy_cx.world.redactor())
 }
 
 /// The same for a file of any path and name.

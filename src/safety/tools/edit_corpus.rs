@@ -66,7 +66,7 @@ fn outcome(case: &Value) -> Outcome {
     let text = content.as_deref().map(String::from_utf8_lossy);
     let there: Vec<(&str, &str)> = text.iter().map(|text| (file.as_str(), text.as_ref())).collect();
     let verdict = assess(case, &FakeFiles::with(&there));
-    let Some(ToolTask::Change(write)) = &verdict.assessment().task else { return Outcome::Refused };
+    let Some(ToolTask::Change(write)) = &verdict.judgement().task else { return Outcome::Refused };
     let after = write.after.as_deref().unwrap_or_default();
     let after = String::from_utf8_lossy(after).into_owned();
     let loose = |text: &str| {

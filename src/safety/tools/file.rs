@@ -101,7 +101,7 @@ pub fn list(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findi
 }
 
 fn own_folders_below(folder: &Path, context: &JudgeContext<'_>) -> Vec<PathBuf> {
-    let own = context.scene.place.own.iter();
+    let own = context.policy_cx.place.own.iter();
     own.filter(|own| own.starts_with(folder)).cloned().collect()
 }
 

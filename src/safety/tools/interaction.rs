@@ -131,7 +131,7 @@ pub fn job_stop(
 ) -> TaskResult {
     let id = job_id(input)?;
     out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
-    if !context.scene.world.is_job_of_model(id) {
+    if !context.policy_cx.world.is_job_of_model(id) {
         out.add("job.stop", Tier::L1, words::JOB_OF_USER, None, &[Effect::Irreversible]);
     }
     Ok(ToolTask::Job(JobTask::Stop { id }))

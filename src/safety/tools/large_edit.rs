@@ -42,7 +42,7 @@ pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findi
 }
 
 fn is_large(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
-    let world = context.scene.world;
+    let world = context.policy_cx.world;
     world.kind(&spot.path) == PathKind::File
         && world.read(&spot.path, MOST) == Contents::Unreadable
         && world.head(&spot.path, MOST + 1).is_some_and(|head| head.len() > MOST)
@@ -58,7 +58,7 @@ fn judge(
     add_write_findings(&spot, class, context, out);
     out.add("file.large", Tier::L1, spot.say(words::LARGE_NOT_UNDONE), None, &[]);
     let unreadable = || InputError::from(spot.say(words::TOOL_NOT_TEXT));
-    let head = context.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
+    let head = context.policy_cx.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
     let (text, encoding) = encoding::decode_head(&head).ok_or_else(unreadable)?;
     let is_crlf = has_crlf_only(&text);
     let encoding = if head.is_ascii() && !edits.iter().all(TextEdit::is_ascii) {
@@ -69,7 +69,8 @@ fn judge(
     let mut masks = Masks::new(context, "");
     let [old, new] = encoded_texts(edits, &spot, (encoding, is_crlf), &mut masks)?;
     masks.add_findings(&spot, out);
-    let searched = context.scene.world.find_texts(&spot.path, &old, EditSearch { encoding, range });
+    let searched =
+        context.policy_cx.world.find_texts(&spot.path, &old, EditSearch { encoding, range });
     let searched = searched.ok_or_else(|| spot.say(words::LARGE_CHANGES))?;
     let mut found = searched.found;
     found.retain(|place| is_aligned(place, encoding));
@@ -123,7 +124,7 @@ fn encoded_texts(
 
 /// The encoding of a file whose beginning does not tell it: a log may be plain for long.
 fn sampled_encoding(spot: &ResolvedPath, context: &JudgeContext<'_>) -> Option<FileEncoding> {
-    let sample = context.scene.world.sample(&spot.path, HEAD)?;
+    let sample = context.policy_cx.world.sample(&spot.path, HEAD)?;
     Some(encoding::decode_head(&sample)?.1)
 }
 
@@ -179,7 +180,7 @@ fn describe(
     for (place, cut) in found.iter().zip(cuts) {
         let with = |text: &[u8]| as_utf8([&place.before, text, &place.after].concat(), encoding);
         let (old, new) = (with(&cut.old), with(&cut.new));
-        let redactor = context.scene.world.redactor();
+        let redactor = context.policy_cx.world.redactor();
         let part = describe_change(&spot.path, &spot.shown, (Some(&old), Some(&new)), redactor);
         let above = encoding.count_lines(&place.before);
         let first = i64::try_from(place.line - above.min(place.line - 1)).unwrap_or(i64::MAX) - 1;

@@ -25,7 +25,7 @@ pub(super) struct Masks<'a> {
 
 impl<'a> Masks<'a> {
     pub fn new(context: &JudgeContext<'a>, before: &'a str) -> Masks<'a> {
-        let secrets = context.scene.world.redactor();
+        let secrets = context.policy_cx.world.redactor();
         Masks { secrets, before, used: Vec::new() }
     }
 
@@ -108,7 +108,7 @@ fn unknown_mask_error(UnknownMask(mask): UnknownMask) -> InputError {
 /// Programs are given no secrets: a mask in their input would be written as it is, and not
 /// as its value.
 pub(crate) fn check_arguments(texts: &[&str], context: &JudgeContext<'_>, out: &mut Findings) {
-    let Some(secrets) = context.scene.world.redactor() else { return };
+    let Some(secrets) = context.policy_cx.world.redactor() else { return };
     if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {
         let say = words::MASK_IN_ARGUMENT.with("mask", mask);
         out.add("mask.argument", Tier::L2, say, None, &[]);

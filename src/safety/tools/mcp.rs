@@ -13,7 +13,7 @@ pub fn judge(name: &str, context: &JudgeContext<'_>, findings: &mut Findings) ->
         findings.add(FIND, Tier::L0, words::MCP_FINDS, None, &[Effect::Read]);
         return true;
     }
-    let Some(tool) = context.scene.world.mcp_tool(name) else { return false };
+    let Some(tool) = context.policy_cx.world.mcp_tool(name) else { return false };
     let say = if tool.is_said_read_only { words::MCP_CALLS_TO_READ } else { words::MCP_CALLS };
     let say = say.with("tool", excerpt(&tool.tool)).with("server", excerpt(&tool.server));
     findings.add(name, Tier::L1, say, None, &[Effect::Network, Effect::Write]);

@@ -509,13 +509,15 @@ fn resolve_path(
     if text.contains('\0') {
         return Err(LocalizedText::from(words::PATH_NUL).into());
     }
-    let scene = context.scene;
+    let policy_cx = context.policy_cx;
     let text = meant_path(text, context);
-    let written = paths::absolute(text, &context.cwd, &scene.place.home);
-    let path = scene.world.resolve(&written);
-    let class = paths::classify(text, &context.cwd, scene);
-    let spot = ResolvedPath::new(path, scene.place);
-    if access == Access::Writes && scene.place.contains(&paths::normalize(&written)) && !spot.inside
+    let written = paths::absolute(text, &context.cwd, &policy_cx.place.home);
+    let path = policy_cx.world.resolve(&written);
+    let class = paths::classify(text, &context.cwd, policy_cx);
+    let spot = ResolvedPath::new(path, policy_cx.place);
+    if access == Access::Writes
+        && policy_cx.place.contains(&paths::normalize(&written))
+        && !spot.inside
     {
         let say = words::PATH_LINK
             .with("path", excerpt(text))
@@ -528,10 +530,10 @@ fn resolve_path(
 /// The path without what models copy with it, quotes and the `a/` of a diff, where only that one
 /// leads to a file.
 fn meant_path<'a>(text: &'a str, context: &JudgeContext<'_>) -> &'a str {
-    let scene = context.scene;
+    let policy_cx = context.policy_cx;
     let exists = |text: &str| {
-        let path = paths::absolute(text, &context.cwd, &scene.place.home);
-        scene.world.kind(&scene.world.resolve(&path)) != PathKind::Missing
+        let path = paths::absolute(text, &context.cwd, &policy_cx.place.home);
+        policy_cx.world.kind(&policy_cx.world.resolve(&path)) != PathKind::Missing
     };
     let bare = text.trim().trim_matches(['`', '"', '\'']);
     let bare = bare.strip_prefix("file://").unwrap_or(bare);
@@ -577,7 +579,7 @@ fn content(
     context: &JudgeContext<'_>,
     most: usize,
 ) -> Result<Option<Vec<u8>>, InputError> {
-    let world = context.scene.world;
+    let world = context.policy_cx.world;
     match (world.read(&spot.path, most), world.kind(&spot.path)) {
         (Contents::Bytes(bytes), _) => {
             let is_text = spot.inside && std::str::from_utf8(&bytes).is_ok();

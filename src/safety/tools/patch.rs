@@ -86,14 +86,14 @@ pub fn judge(
 
 /// Whether it is one of the files that may be patched, links resolved.
 pub fn is_listed(spot: &ResolvedPath, context: &JudgeContext<'_>) -> bool {
-    let scene = context.scene;
-    let home = scene.world.resolve(&scene.place.home.join(".slothtool"));
+    let policy_cx = context.policy_cx;
+    let home = policy_cx.world.resolve(&policy_cx.place.home.join(".slothtool"));
     let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))
         && spot.path.extension().is_some_and(|end| end == "json");
-    let listed = |text: &String| spot.path == scene.resolve(text, &scene.place.workspace);
+    let listed = |text: &String| spot.path == policy_cx.resolve(text, &policy_cx.place.workspace);
     of_plugin
         || spot.path == home.join("settings.json")
-        || scene.policy.config_files.iter().any(listed)
+        || policy_cx.policy.config_files.iter().any(listed)
 }
 
 /// The value with the patch, or the keys, put into it. All of it or nothing.

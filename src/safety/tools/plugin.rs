@@ -106,25 +106,25 @@ pub fn judge(
     context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
-    let scene = context.scene;
+    let policy_cx = context.policy_cx;
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;
     if args.iter().any(|arg| arg.contains('\0')) {
         return Err(LocalizedText::from(words::PATH_NUL).into());
     }
-    let home = &scene.place.home;
-    let registry = Registry::read(home, scene.world)?.ok_or_else(|| {
+    let home = &policy_cx.place.home;
+    let registry = Registry::read(home, policy_cx.world)?.ok_or_else(|| {
         words::NO_REGISTRY.with("file", Registry::registry_path(home).display().to_string())
     })?;
     let entry = registry.find(alias).ok_or_else(|| {
         let known: Vec<&str> = registry.entries.iter().map(|entry| entry.alias.as_str()).collect();
         words::NO_PLUGIN.with("alias", excerpt(alias)).with("known", excerpt(&known.join(", ")))
     })?;
-    if scene.world.program("node").is_none() {
+    if policy_cx.world.program("node").is_none() {
         return Err(LocalizedText::from(words::NO_NODE).into());
     }
-    let root = scene.world.resolve(&home.join(".slothtool"));
-    let bin = scene.world.resolve(&root.join(&entry.bin));
+    let root = policy_cx.world.resolve(&home.join(".slothtool"));
+    let bin = policy_cx.world.resolve(&root.join(&entry.bin));
     if !bin.starts_with(&root) {
         let say = words::PLUGIN_OUTSIDE
             .with("alias", excerpt(&entry.alias))
@@ -141,7 +141,7 @@ pub fn judge(
     for arg in &args {
         check_argument_path(arg, context, out);
     }
-    let interactive = wants_terminal(&bin, &root, &args, scene.world);
+    let interactive = wants_terminal(&bin, &root, &args, policy_cx.world);
     if interactive {
         out.add("plugin.interactive", Tier::L1, words::PLUGIN_TERMINAL, None, &[Effect::Terminal]);
     }
@@ -155,7 +155,7 @@ fn check_argument_path(arg: &str, context: &JudgeContext<'_>, out: &mut Findings
     if !paths::looks_like_path(value) {
         return;
     }
-    let class = paths::classify(value, &context.cwd, context.scene);
+    let class = paths::classify(value, &context.cwd, context.policy_cx);
     if let Some((rule, why, effects)) = class.read_risk() {
         out.add_repeated(rule, Tier::L1, why.with("path", excerpt(value)), effects);
     }

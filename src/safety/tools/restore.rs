@@ -14,7 +14,7 @@ use super::{InputError, Obstacle, ResolvedPath, ToolTask, Write, content, digest
 use crate::findings::Findings;
 use crate::snapshot::MachineSnapshot;
 use crate::spec::JudgeContext;
-use crate::{Assessment, FileKind, Launch, PathKind, PolicyContext, command, paths};
+use crate::{FileKind, Judgement, Launch, PathKind, PolicyContext, command, paths};
 use avocet_core::i18n::{LocalizedText, safety as words};
 use avocet_core::protocol::{Effect, Requires, Step, StepAction, Tier};
 
@@ -52,11 +52,11 @@ pub struct RestorePlan {
 }
 
 /// The order of several restores.
-pub fn plan(restores: Vec<Restore>, scene: PolicyContext<'_>) -> RestorePlan {
-    let world = MachineSnapshot::new(scene.world);
-    let scene = PolicyContext { world: &world, ..scene };
-    let cwd = scene.world.resolve(&scene.place.cwd);
-    let context = command::judge_context(scene, cwd);
+pub fn plan(restores: Vec<Restore>, policy_cx: PolicyContext<'_>) -> RestorePlan {
+    let world = MachineSnapshot::new(policy_cx.world);
+    let policy_cx = PolicyContext { world: &world, ..policy_cx };
+    let cwd = policy_cx.world.resolve(&policy_cx.place.cwd);
+    let context = command::judge_context(policy_cx, cwd);
     let deleted = restores.iter().filter(|it| it.before.is_none());
     let gone: BTreeSet<PathBuf> = deleted.map(|it| PathBuf::from(&it.path)).collect();
     let mut out = RestorePlan::default();
@@ -74,11 +74,11 @@ pub fn plan(restores: Vec<Restore>, scene: PolicyContext<'_>) -> RestorePlan {
 }
 
 /// The judgement of one restoring.
-pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessment {
-    let world = MachineSnapshot::new(scene.world);
-    let scene = PolicyContext { world: &world, ..scene };
-    let cwd = scene.world.resolve(&scene.place.cwd);
-    let context = command::judge_context(scene, cwd);
+pub fn judge(id: &str, restore: &Restore, policy_cx: PolicyContext<'_>) -> Judgement {
+    let world = MachineSnapshot::new(policy_cx.world);
+    let policy_cx = PolicyContext { world: &world, ..policy_cx };
+    let cwd = policy_cx.world.resolve(&policy_cx.place.cwd);
+    let context = command::judge_context(policy_cx, cwd);
     let mut findings = Findings::default();
     let task = restore_task(restore, &context, &mut findings);
     let shown = match &task {
@@ -98,16 +98,7 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
     let risk = findings.into_risk(false);
     let cwd = context.cwd;
     let launch = Launch::default();
-    Assessment {
-        step,
-        risk,
-        program: None,
-        cwd,
-        pieces: Vec::new(),
-        seen,
-        task: Some(task),
-        launch,
-    }
+    Judgement { step, risk, program: None, cwd, pieces: Vec::new(), seen, task: Some(task), launch }
 }
 
 fn restore_task(
@@ -121,8 +112,8 @@ fn restore_task(
         let say = spot.say(words::TOOL_PATCHES);
         out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     } else {
-        let class = paths::classify_place(&spot.path, context.scene)
-            .max(paths::classify_place(Path::new(&restore.path), context.scene));
+        let class = paths::classify_place(&spot.path, context.policy_cx)
+            .max(paths::classify_place(Path::new(&restore.path), context.policy_cx));
         add_write_findings(&spot, class, context, out);
     }
     if now.as_deref().map(digest) != restore.after && now != restore.before {
@@ -161,7 +152,7 @@ fn check(
     if restore.before.is_some() {
         check_folders(&spot, gone, context)?;
     }
-    let world = context.scene.world;
+    let world = context.policy_cx.world;
     let obstacle = match world.kind(&spot.path) {
         _ if world.is_link(&spot.path) => Some(Obstacle::NoFile),
         PathKind::Other => Some(Obstacle::NoFile),
@@ -182,18 +173,18 @@ fn check(
 /// The file's own place: a link there is not followed. There was none on the way to it when the
 /// change was recorded, so one that is there now leads to other files.
 fn locate(path: &str, context: &JudgeContext<'_>) -> Result<ResolvedPath, InputError> {
-    let (scene, written) = (context.scene, Path::new(path));
+    let (policy_cx, written) = (context.policy_cx, Path::new(path));
     let (Some(folder), Some(name)) = (written.parent(), written.file_name()) else {
         return Err(words::TOOL_NO_FILE.with("path", excerpt(path)).into());
     };
     if path.contains('\0') {
         return Err(LocalizedText::from(words::PATH_NUL).into());
     }
-    let real = scene.world.resolve(folder);
-    if real != folder && scene.place.contains(written) {
+    let real = policy_cx.world.resolve(folder);
+    if real != folder && policy_cx.place.contains(written) {
         return Err(in_the_way(folder, context).into());
     }
-    Ok(ResolvedPath::new(real.join(name), scene.place))
+    Ok(ResolvedPath::new(real.join(name), policy_cx.place))
 }
 
 /// Whether the folders on the way are folders, or can be made.
@@ -203,7 +194,7 @@ fn check_folders(
     context: &JudgeContext<'_>,
 ) -> Result<(), InputError> {
     for above in spot.path.ancestors().skip(1) {
-        match context.scene.world.kind(above) {
+        match context.policy_cx.world.kind(above) {
             PathKind::Missing => {}
             PathKind::Folder => return Ok(()),
             PathKind::File if gone.contains(above) => return Ok(()),
@@ -214,7 +205,7 @@ fn check_folders(
 }
 
 fn in_the_way(path: &Path, context: &JudgeContext<'_>) -> LocalizedText {
-    let shown = path.strip_prefix(&context.scene.place.workspace).unwrap_or(path);
+    let shown = path.strip_prefix(&context.policy_cx.place.workspace).unwrap_or(path);
     words::RESTORE_IN_THE_WAY.with("path", excerpt(&shown.to_string_lossy()))
 }
 
@@ -225,7 +216,7 @@ fn will_be_empty(
     gone: &BTreeSet<PathBuf>,
     context: &JudgeContext<'_>,
 ) -> bool {
-    let entries = context.scene.world.entries(folder, MOST_ENTRIES);
+    let entries = context.policy_cx.world.entries(folder, MOST_ENTRIES);
     depth > 0
         && entries.len() < MOST_ENTRIES
         && entries.iter().all(|(path, kind)| match kind {

@@ -22,7 +22,7 @@ pub fn judge(input: &Value, context: &JudgeContext<'_>, findings: &mut Findings)
     let Some(name) = name else {
         return findings.add("script.malformed", Tier::L2, words::SCRIPT_MALFORMED, None, &[]);
     };
-    if !context.scene.world.has_script(name) {
+    if !context.policy_cx.world.has_script(name) {
         let say = words::SCRIPT_UNKNOWN.with("name", excerpt(name));
         return findings.add("script.unknown", Tier::L2, say, None, &[]);
     }

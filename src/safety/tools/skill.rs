@@ -39,7 +39,7 @@ pub fn judge(input: &Value, context: &JudgeContext<'_>, findings: &mut Findings)
     let Some(name) = text("name").filter(|_| sound) else {
         return findings.add("skill.malformed", Tier::L2, words::SKILL_MALFORMED, None, &[]);
     };
-    let Some(skill) = context.scene.world.skill(name) else {
+    let Some(skill) = context.policy_cx.world.skill(name) else {
         let say = words::SKILL_UNKNOWN.with("name", excerpt(name));
         return findings.add("skill.unknown", Tier::L2, say, None, &[]);
     };

@@ -41,8 +41,9 @@ impl FakeFiles {
 
     fn suggested_rule(&self, verdict: &Verdict) -> Option<String> {
         let (policy, place) = (Policy::default(), place());
-        let scene = PolicyContext { policy: &policy, place: &place, world: self };
-        crate::grant::suggest_grant(verdict.assessment(), scene).map(|grant| grant.rule.to_string())
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: self };
+        crate::grant::suggest_grant(verdict.judgement(), policy_cx)
+            .map(|grant| grant.rule.to_string())
     }
 }
 
@@ -102,15 +103,15 @@ impl Machine for FakeFiles {
 }
 
 fn tier(verdict: &Verdict) -> Tier {
-    verdict.assessment().risk.tier
+    verdict.judgement().risk.tier
 }
 
 pub(super) fn rules(verdict: &Verdict) -> Vec<&str> {
-    verdict.assessment().risk.reasons.iter().map(|reason| reason.rule.as_str()).collect()
+    verdict.judgement().risk.reasons.iter().map(|reason| reason.rule.as_str()).collect()
 }
 
 pub(super) fn input_error(verdict: &Verdict) -> String {
-    match &verdict.assessment().task {
+    match &verdict.judgement().task {
         Some(ToolTask::Fault(fault)) => fault.say.text(Lang::En),
         other => panic!("no fault: {other:?}"),
     }
@@ -149,7 +150,7 @@ fn writing_always_asks_and_shows_the_new_content() {
     let table = FakeFiles::with(&[("/w/a.rs", "one\ntwo\n"), ("/w/.env", "K=1\n")]);
     let verdict = table.assess("file.edit", json!({"path": "a.rs", "old": "two", "new": "2"}));
     assert!(matches!(verdict, Verdict::Ask(_)));
-    let change = verdict.assessment().change().expect("a change");
+    let change = verdict.judgement().change().expect("a change");
     assert_eq!(change.diff, "--- a.rs\n+++ a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert_eq!((change.added, change.removed), (1, 1));
     assert_eq!(change.after.as_deref(), Some(digest(b"one\n2\n").as_str()));
@@ -239,7 +240,7 @@ fn an_invalid_input_is_reported_and_does_nothing() {
 #[test]
 fn a_field_that_is_filled_in_with_nothing_was_not_given() {
     let table = FakeFiles::with(&[("/w/a", "one\ntwo\n")]);
-    let task = |tool: &str, input| table.assess(tool, input).assessment().task.clone();
+    let task = |tool: &str, input| table.assess(tool, input).judgement().task.clone();
     for (tool, plain, filled) in [
         ("file.read", json!({"path": "a"}), json!({"path": "a", "from": 0, "to": -1})),
         (
@@ -279,11 +280,7 @@ fn small_models_may_name_fields_their_own_way() {
         json!({"path": "a", "diff": "<<<<<<< SEARCH\n:start_line:2\n-------\ntwo\n=======\n2\n>>>>>>> REPLACE"}),
     ] {
         let verdict = table.assess("file.edit", input.clone());
-        assert!(
-            verdict.assessment().change().is_some(),
-            "{input}: {:?}",
-            verdict.assessment().task
-        );
+        assert!(verdict.judgement().change().is_some(), "{input}: {:?}", verdict.judgement().task);
     }
     for (input, from, to) in [
         (json!({"path": "a", "range": "2-5"}), 2, Some(5)),
@@ -303,7 +300,7 @@ fn small_models_may_name_fields_their_own_way() {
         (json!({"path": "a"}), 1, None),
     ] {
         let verdict = table.assess("file.read", input);
-        let Some(ToolTask::Read(read)) = &verdict.assessment().task else { panic!("reads") };
+        let Some(ToolTask::Read(read)) = &verdict.judgement().task else { panic!("reads") };
         assert_eq!((read.from, read.to), (from, to));
     }
 }
@@ -311,7 +308,7 @@ fn small_models_may_name_fields_their_own_way() {
 #[test]
 fn what_other_agents_ask_for_by_other_fields_is_not_left_out() {
     let table = FakeFiles::with(&[("/w/sub/a", "one\n")]);
-    let listed = |input: Value| match table.assess("file.list", input).assessment().task.clone() {
+    let listed = |input: Value| match table.assess("file.list", input).judgement().task.clone() {
         Some(ToolTask::List(list)) => (list.spot.shown, list.glob),
         other => panic!("{other:?}"),
     };
@@ -321,12 +318,12 @@ fn what_other_agents_ask_for_by_other_fields_is_not_left_out() {
     let glob = listed(json!({ "glob_pattern": "*.rs", "target_directory": "sub" }));
     assert_eq!(glob.1.as_deref(), Some("*.rs"));
     let verdict = table.assess("file.search", json!({ "query": "x", "include_pattern": "*.py" }));
-    let Some(ToolTask::Search(search)) = &verdict.assessment().task else { panic!("searches") };
+    let Some(ToolTask::Search(search)) = &verdict.judgement().task else { panic!("searches") };
     assert_eq!(search.glob.as_deref(), Some("*.py"));
     let questions =
         json!({ "questions": [{ "question": "Which?", "options": [{ "label": "A" }] }] });
     let verdict = table.assess("ask", questions);
-    let Some(ToolTask::Ask(ask)) = &verdict.assessment().task else { panic!("asks") };
+    let Some(ToolTask::Ask(ask)) = &verdict.judgement().task else { panic!("asks") };
     assert_eq!((ask.text.as_str(), ask.choices.as_slice()), ("Which?", &["A".to_owned()][..]));
 }
 
@@ -348,7 +345,7 @@ fn only_listed_settings_are_patched_and_always_after_approval() {
     let verdict = table.assess("config.json_patch", patch("~/.slothtool/settings.json"));
     assert!(matches!(verdict, Verdict::Ask(_)), "{:?}", rules(&verdict));
     assert!(table.suggested_rule(&verdict).is_none(), "it is asked each time");
-    let Some(ToolTask::Change(write)) = &verdict.assessment().task else { panic!("changes") };
+    let Some(ToolTask::Change(write)) = &verdict.judgement().task else { panic!("changes") };
     assert_eq!(write.after.as_deref(), Some(text.replace("1,\n", "2,\n").as_bytes()));
     assert!(write.backup);
 
@@ -368,7 +365,7 @@ fn only_listed_settings_are_patched_and_always_after_approval() {
         Tier::L1
     );
     let new = table.assess("config.json_patch", patch("~/.slothtool/plugin-configs/new.json"));
-    let Some(ToolTask::Change(write)) = &new.assessment().task else { panic!("makes it") };
+    let Some(ToolTask::Change(write)) = &new.judgement().task else { panic!("makes it") };
     assert_eq!(write.after.as_deref(), Some(&b"{\"b\":2}\n"[..]));
 }
 
@@ -390,8 +387,8 @@ fn a_patch_is_all_or_nothing_and_never_loosens_the_policy() {
         {"op": "remove", "path": "/a/b"},
     ]});
     let verdict = judged(ops);
-    let Some(ToolTask::Change(write)) = &verdict.assessment().task else {
-        panic!("{:?}", verdict.assessment())
+    let Some(ToolTask::Change(write)) = &verdict.judgement().task else {
+        panic!("{:?}", verdict.judgement())
     };
     let after = String::from_utf8_lossy(write.after.as_deref().expect("content")).into_owned();
     assert!(after.starts_with("{\"a\":{\"c\": [true]},\"safety\""), "{after}");
@@ -426,7 +423,7 @@ fn plugins_are_found_by_the_registry_and_always_asked_about() {
     let run = |alias: &str, args: Value| json!({"alias": alias, "args": args});
     let verdict = table.assess("plugin.run", run("loc", json!(["src"])));
     assert!(matches!(verdict, Verdict::Ask(_)));
-    let judged = verdict.assessment();
+    let judged = verdict.judgement();
     assert_eq!(
         judged.program.as_ref().map(|program| program.path.clone()),
         Some("/usr/bin/node".into())
@@ -449,7 +446,7 @@ fn plugins_are_found_by_the_registry_and_always_asked_about() {
         (json!(["x"]), false),
     ] {
         let verdict = table.assess("plugin.run", run("@x/plugin-loc", args));
-        let Some(ToolTask::Plugin(plugin)) = &verdict.assessment().task else { panic!("a plugin") };
+        let Some(ToolTask::Plugin(plugin)) = &verdict.judgement().task else { panic!("a plugin") };
         assert_eq!(plugin.interactive, interactive);
     }
     let path = table.assess("plugin.run", run("loc", json!(["--in=/etc/passwd"])));
@@ -478,16 +475,16 @@ fn undo_runs_unless_the_file_was_changed_since() {
     };
     let policy = Policy::default();
     let place = place();
-    let scene = PolicyContext { policy: &policy, place: &place, world: &table };
-    assert!(matches!(assess_restore("u", &back(b"two\n"), scene), Verdict::Run(_)));
-    let verdict = assess_restore("u", &back(b"else\n"), scene);
+    let policy_cx = PolicyContext { policy: &policy, place: &place, world: &table };
+    assert!(matches!(assess_restore("u", &back(b"two\n"), policy_cx), Verdict::Run(_)));
+    let verdict = assess_restore("u", &back(b"else\n"), policy_cx);
     assert!(matches!(verdict, Verdict::Ask(_)));
     assert_eq!(
-        verdict.assessment().change().map(|change| change.diff.clone()).as_deref(),
+        verdict.judgement().change().map(|change| change.diff.clone()).as_deref(),
         Some("--- a\n+++ a\n@@ -1 +1 @@\n-two\n+one\n")
     );
     // No model can ask for it.
-    let task = table.assess("file.restore", json!({"path": "a"})).assessment().task.clone();
+    let task = table.assess("file.restore", json!({"path": "a"})).judgement().task.clone();
     assert!(matches!(task, Some(ToolTask::Fault(fault)) if fault.is_form));
 }
 
@@ -496,7 +493,7 @@ fn the_whole_of_a_large_change_is_shown() {
     let content: String = (0..60_000).map(|at| format!("line {at} of a large file\n")).collect();
     let verdict =
         FakeFiles::with(&[]).assess("file.write", json!({"path": "a.txt", "content": content}));
-    let change = verdict.assessment().change().unwrap();
+    let change = verdict.judgement().change().unwrap();
     assert!(!change.cut && change.diff.ends_with("+line 59999 of a large file\n"));
     let kept = change.clone().into_stored();
     assert!(kept.cut && kept.diff.len() <= 192 * 1024 && kept.diff.ends_with('\n'));

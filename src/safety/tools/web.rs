@@ -21,7 +21,7 @@ pub fn fetch(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<FetchTask, InputError> {
-    let policy = ground.scene.policy;
+    let policy = ground.policy_cx.policy;
     if policy.web.is_off {
         return Err(InputError::from(avocet_core::i18n::LocalizedText::from(words::OFF)));
     }

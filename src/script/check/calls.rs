@@ -14,7 +14,7 @@ use crate::error::{SourcePosition, quoted};
 use crate::manifest::input::{self, ScriptArgs};
 use crate::manifest::{Export, ImportKind, Manifest};
 use crate::settings::{PARAMETERS, SETTINGS, server_parameters};
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{Arg, CallExpr};
 use crate::text::{delimiters, mentions};
 use avocet_core::i18n::script_run as words;
@@ -48,7 +48,7 @@ impl Checker<'_> {
 
     /// The arguments in the brackets of `$if(…)`, `$for(…)`, `$on(…)`, `$exec(…)`.
     pub(super) fn check_call_arguments(&mut self, call: &CallExpr) {
-        let nothing = ScriptNode::new(Tree::Null, self.faults.place);
+        let nothing = ScriptValue::new(Tree::Null, self.faults.place);
         let first = call.args.first().map(|arg| arg.expr.clone());
         match (call.name.as_str(), first) {
             ("if" | "while", Some(condition)) => self.check_expression(&condition),
@@ -85,8 +85,8 @@ impl Checker<'_> {
     pub(super) fn check_target(
         &mut self,
         call: &CallExpr,
-        value: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
+        value: &ScriptValue,
+        pairs: &[(ScriptValue, ScriptValue)],
     ) {
         let keys: &[&str] = match call.name.as_str() {
             "exec" => &["id", "filename", "script"],
@@ -95,7 +95,8 @@ impl Checker<'_> {
         };
         let beside =
             pairs.iter().filter(|(key, _)| !key.as_text().is_some_and(|it| it.starts_with('$')));
-        let entries: Vec<&(ScriptNode, ScriptNode)> = value.pairs().iter().chain(beside).collect();
+        let entries: Vec<&(ScriptValue, ScriptValue)> =
+            value.pairs().iter().chain(beside).collect();
         let part = |name: &str| {
             let mut found = entries.iter().filter(|(key, _)| key.as_text() == Some(name));
             found.next().map(|(_, node)| node)
@@ -126,7 +127,7 @@ impl Checker<'_> {
         &mut self,
         call: &CallExpr,
         name: &str,
-        entries: &[&(ScriptNode, ScriptNode)],
+        entries: &[&(ScriptValue, ScriptValue)],
     ) {
         let is_dynamic =
             name.starts_with("?=") || ["{{", "[[", "$("].iter().any(|it| name.contains(it));
@@ -150,7 +151,7 @@ impl Checker<'_> {
             check_passed(&shape, passed, &mut self.faults);
         } else if args.is_none() {
             // Without `args`, all other keys are arguments.
-            let own = |key: &ScriptNode| {
+            let own = |key: &ScriptValue| {
                 let key = key.as_text().unwrap_or_default();
                 key.starts_with('$') || ["id", "filename", "script", "name"].contains(&key)
             };

@@ -14,7 +14,7 @@ use crate::js::{
     function_source, names_read,
 };
 use crate::manifest::{Import, ImportKind, Manifest, Picks};
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// How many expressions are compiled at once; one by one only if one of them is wrong.
@@ -42,7 +42,7 @@ pub struct CheckedCode {
 
 impl CheckedCode {
     /// The functions among the values of a node.
-    pub fn add_functions(&mut self, node: &ScriptNode) {
+    pub fn add_functions(&mut self, node: &ScriptValue) {
         match &node.tree {
             Tree::Text(source) if node.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) => {
                 self.functions.push(CheckedFunction {

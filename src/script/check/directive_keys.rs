@@ -5,7 +5,7 @@ use super::names::KnownNames;
 use super::near::with_near;
 use crate::error::quoted;
 use crate::settings::{directive_keys, takes_data};
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::CallExpr;
 use avocet_core::i18n::script_run as words;
 
@@ -15,8 +15,8 @@ const SYSTEM_PARTS: &[&str] = &["background", "content", "output", "notes"];
 /// A loop without instructions does nothing.
 pub(super) fn check_loop(
     call: &CallExpr,
-    value: &ScriptNode,
-    pairs: &[(ScriptNode, ScriptNode)],
+    value: &ScriptValue,
+    pairs: &[(ScriptValue, ScriptValue)],
     faults: &mut FaultLog<'_>,
 ) {
     let mut all = value.pairs().iter().chain(pairs);
@@ -28,7 +28,7 @@ pub(super) fn check_loop(
 
 /// The keys of `$exec`, `$tool` and `$pipe` that name what is called: any other may be an
 /// argument of it.
-pub(super) fn check_target_keys(call: &CallExpr, value: &ScriptNode, faults: &mut FaultLog<'_>) {
+pub(super) fn check_target_keys(call: &CallExpr, value: &ScriptValue, faults: &mut FaultLog<'_>) {
     let known: &[&str] = match call.name.as_str() {
         "exec" => &["id", "filename", "script", "program"],
         "tool" | "pipe" => &["name"],
@@ -58,7 +58,7 @@ pub(super) fn check_target_keys(call: &CallExpr, value: &ScriptNode, faults: &mu
 }
 
 /// The parts of a system message.
-pub(super) fn check_system_parts(content: &ScriptNode, faults: &mut FaultLog<'_>) {
+pub(super) fn check_system_parts(content: &ScriptValue, faults: &mut FaultLog<'_>) {
     for (key, _) in content.pairs() {
         let name = key.key_text().unwrap_or_default();
         if !SYSTEM_PARTS.contains(&name.as_str()) && !name.starts_with('$') {
@@ -71,12 +71,12 @@ pub(super) fn check_system_parts(content: &ScriptNode, faults: &mut FaultLog<'_>
 /// The conditions of `$match` begin with a colon.
 pub(super) fn check_case_keys(
     call: &CallExpr,
-    value: &ScriptNode,
-    pairs: &[(ScriptNode, ScriptNode)],
+    value: &ScriptValue,
+    pairs: &[(ScriptValue, ScriptValue)],
     faults: &mut FaultLog<'_>,
 ) {
     let below = value.pairs().iter().filter(|_| !call.args.is_empty());
-    let keys: Vec<&ScriptNode> = pairs.iter().chain(below).map(|(key, _)| key).collect();
+    let keys: Vec<&ScriptValue> = pairs.iter().chain(below).map(|(key, _)| key).collect();
     let mut has_case = false;
     for key in keys {
         let name = key.key_text().unwrap_or_default();
@@ -95,8 +95,8 @@ pub(super) fn check_case_keys(
 /// A key beside a directive that means nothing there.
 pub(super) fn check_directive_keys(
     call: &CallExpr,
-    value: &ScriptNode,
-    pairs: &[(ScriptNode, ScriptNode)],
+    value: &ScriptValue,
+    pairs: &[(ScriptValue, ScriptValue)],
     names: &KnownNames,
     faults: &mut FaultLog<'_>,
 ) {

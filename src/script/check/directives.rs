@@ -4,7 +4,7 @@ use super::Checker;
 use super::directive_keys::check_case_keys;
 use super::names::named_entries;
 use crate::manifest::imports::strip_dollar;
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::CallExpr;
 use avocet_core::i18n::script_run as words;
 
@@ -13,8 +13,8 @@ impl Checker<'_> {
     pub(super) fn check_condition(
         &mut self,
         call: &CallExpr,
-        value: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
+        value: &ScriptValue,
+        pairs: &[(ScriptValue, ScriptValue)],
     ) {
         let condition = value.get(&call.name).unwrap_or(value);
         if let Some(text) = condition.as_text().filter(|_| call.args.is_empty()) {
@@ -33,8 +33,8 @@ impl Checker<'_> {
     pub(super) fn check_match(
         &mut self,
         call: &CallExpr,
-        value: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
+        value: &ScriptValue,
+        pairs: &[(ScriptValue, ScriptValue)],
     ) {
         check_case_keys(call, value, pairs, &mut self.faults);
         self.check_subject(call, value);
@@ -44,7 +44,7 @@ impl Checker<'_> {
     }
 
     /// The variables that `$get` names.
-    pub(super) fn check_read_names(&mut self, value: &ScriptNode) {
+    pub(super) fn check_read_names(&mut self, value: &ScriptValue) {
         for (name, place) in named_entries(value) {
             self.faults.place = place;
             self.check_variable(name.trim_start_matches('$'));

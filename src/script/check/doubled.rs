@@ -6,7 +6,7 @@ use crate::error::quoted;
 use crate::js::{function_name, function_source};
 use crate::manifest::Manifest;
 use crate::manifest::imports::strip_dollar;
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use avocet_core::i18n::script_run as words;
 
 /// Keys of the head, below its settings, and of the instructions.
@@ -19,7 +19,7 @@ pub(super) fn check_doubled_keys(manifest: &Manifest, faults: &mut FaultLog<'_>)
     }
 }
 
-fn find_doubled_keys(node: &ScriptNode, faults: &mut FaultLog<'_>) {
+fn find_doubled_keys(node: &ScriptValue, faults: &mut FaultLog<'_>) {
     match &node.tree {
         Tree::List(items) => items.iter().for_each(|item| find_doubled_keys(item, faults)),
         Tree::Map(pairs) => {

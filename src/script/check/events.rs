@@ -5,7 +5,7 @@ use super::fault_log::FaultLog;
 use super::near::with_near;
 use crate::error::quoted;
 use crate::settings::EVENTS;
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::text::args::{self, CallExpr};
 use avocet_config::suggest;
 use avocet_core::i18n::script_run as words;
@@ -42,8 +42,8 @@ impl Checker<'_> {
     pub(super) fn check_handler(
         &mut self,
         call: &CallExpr,
-        value: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
+        value: &ScriptValue,
+        pairs: &[(ScriptValue, ScriptValue)],
     ) {
         let part = |name: &str| {
             let all = value.pairs().iter().chain(pairs);
@@ -54,7 +54,7 @@ impl Checker<'_> {
             let arg = args.find(|arg| arg.name.as_deref() == Some(name)).or(call.args.get(at));
             arg.map(|arg| arg.expr.trim_matches(['"', '\'']).to_owned())
         };
-        let event = part("event").and_then(ScriptNode::key_text).or_else(|| named("event", 0));
+        let event = part("event").and_then(ScriptValue::key_text).or_else(|| named("event", 0));
         match event.or_else(|| value.as_text().map(str::to_owned)) {
             Some(event) => check_event(&event, &mut self.faults),
             None => return self.faults.add(words::ON_NEEDS),
@@ -66,7 +66,7 @@ impl Checker<'_> {
         }
     }
 
-    fn check_callback_node(&mut self, callback: &ScriptNode) {
+    fn check_callback_node(&mut self, callback: &ScriptValue) {
         if let Some(text) = callback.as_text().filter(|_| callback.tag.is_none()) {
             self.faults.enter(callback);
             self.check_callback(text);

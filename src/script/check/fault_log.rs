@@ -2,7 +2,7 @@
 
 use super::place::SourceText;
 use crate::error::{LocatedError, Location, SourcePosition};
-use crate::syntax::ScriptNode;
+use crate::syntax::ScriptValue;
 use avocet_core::i18n::LocalizedText;
 
 /// Maximum number of faults that are collected before they are sorted, and the first are reported.
@@ -31,7 +31,7 @@ impl<'a> FaultLog<'a> {
         Location::new(self.file, place)
     }
 
-    pub fn enter(&mut self, node: &ScriptNode) {
+    pub fn enter(&mut self, node: &ScriptValue) {
         self.place = node.position;
         let text = node.as_text().filter(|text| text.contains('\n'));
         self.text = text.unwrap_or_default().to_owned();

@@ -13,7 +13,7 @@ use crate::settings::{
     PERMISSION_RULE_KEYS, REPLY_FORMATS, SAMPLING, SETTINGS, SettingSpec, THINK_KEYS,
     THINK_PROMPTS, TOOL_KEYS, server_parameters,
 };
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::text::regex;
 use avocet_config::suggest;
 use avocet_core::i18n::{LocalizedText, script as reply_words, script_run as words};
@@ -31,7 +31,7 @@ impl KeyFaults {
     }
 
     /// What is wrong below one setting.
-    pub fn check_setting(&mut self, name: &str, value: &ScriptNode) {
+    pub fn check_setting(&mut self, name: &str, value: &ScriptValue) {
         match name {
             "parameters" => self.check_parameters(value),
             "shouldThink" => self.check_thinking(value),
@@ -64,7 +64,7 @@ impl KeyFaults {
         }
     }
 
-    fn check_range(&mut self, name: &str, value: &ScriptNode) {
+    fn check_range(&mut self, name: &str, value: &ScriptValue) {
         let Tree::Number(number) = &value.tree else { return };
         if number.as_i64().is_none_or(|number| !CONCURRENCY.contains(&number)) {
             let what = words::VALUE_RANGE.with("name", name).with("low", *CONCURRENCY.start());
@@ -74,7 +74,7 @@ impl KeyFaults {
     }
 
     /// Any other parameter is the server's, so only what is nearly the name of a known one is wrong.
-    fn check_parameters(&mut self, value: &ScriptNode) {
+    fn check_parameters(&mut self, value: &ScriptValue) {
         for (key, value) in value.pairs() {
             let Some(name) = key.key_text() else { continue };
             if let Some(near) = misspelt_parameter(&name) {
@@ -96,7 +96,7 @@ impl KeyFaults {
     }
 
     /// Every key must be known: an unknown one does nothing.
-    fn check_known(&mut self, of: &str, map: &ScriptNode, known: &[&str]) {
+    fn check_known(&mut self, of: &str, map: &ScriptValue, known: &[&str]) {
         for (key, _) in map.pairs() {
             let Some(name) = key.key_text() else { continue };
             if !known.contains(&name.as_str()) {
@@ -108,7 +108,7 @@ impl KeyFaults {
     }
 
     /// Other keys may be there for other programs.
-    fn check_near(&mut self, of: &str, map: &ScriptNode, rows: &[SettingSpec]) {
+    fn check_near(&mut self, of: &str, map: &ScriptValue, rows: &[SettingSpec]) {
         for (key, value) in map.pairs() {
             let Some(name) = key.key_text() else { continue };
             match rows.iter().find(|row| row.name == name) {
@@ -126,13 +126,13 @@ impl KeyFaults {
         }
     }
 
-    fn check_kind(&mut self, row: &SettingSpec, value: &ScriptNode) {
+    fn check_kind(&mut self, row: &SettingSpec, value: &ScriptValue) {
         if let Some(what) = kind_fault(row, value) {
             self.add(value.position, what);
         }
     }
 
-    fn check_thinking(&mut self, value: &ScriptNode) {
+    fn check_thinking(&mut self, value: &ScriptValue) {
         let known: Vec<&str> = THINK_KEYS.iter().map(|row| row.name).collect();
         self.check_known("shouldThink", value, &known);
         for (key, inside) in value.pairs() {
@@ -155,7 +155,7 @@ impl KeyFaults {
     }
 
     /// A text may be a regular expression, `/source/flags`.
-    fn check_pattern(&mut self, value: &ScriptNode) {
+    fn check_pattern(&mut self, value: &ScriptValue) {
         let text = value.as_text().and_then(|text| text.strip_prefix('/'));
         let Some((source, flags)) = text.and_then(|text| text.rsplit_once('/')) else { return };
         if let Some(what) = regex_fault(source, flags) {
@@ -163,7 +163,7 @@ impl KeyFaults {
         }
     }
 
-    fn check_permissions(&mut self, value: &ScriptNode) {
+    fn check_permissions(&mut self, value: &ScriptValue) {
         let before = self.0.len();
         self.check_known("permissions", value, PERMISSION_KEYS);
         let caller = value.get("ai");
@@ -187,7 +187,7 @@ impl KeyFaults {
         }
     }
 
-    fn check_rule(&mut self, rule: &ScriptNode) {
+    fn check_rule(&mut self, rule: &ScriptValue) {
         match rule.pairs() {
             [(_, details)] if rule.get("name").is_none() => {
                 self.check_known("call", details, PERMISSION_RULE_KEYS);
@@ -201,8 +201,8 @@ impl KeyFaults {
         }
     }
 
-    fn check_inputs(&mut self, value: &ScriptNode) {
-        let pairs: Vec<(&ScriptNode, Option<&ScriptNode>)> = each(value)
+    fn check_inputs(&mut self, value: &ScriptValue) {
+        let pairs: Vec<(&ScriptValue, Option<&ScriptValue>)> = each(value)
             .flat_map(|item| match &item.tree {
                 Tree::Map(pairs) => pairs.iter().map(|(key, about)| (key, Some(about))).collect(),
                 _ => vec![(item, None)],
@@ -225,7 +225,7 @@ impl KeyFaults {
         }
     }
 
-    fn check_input(&mut self, name: &str, about: &ScriptNode, places: &mut Vec<(usize, String)>) {
+    fn check_input(&mut self, name: &str, about: &ScriptValue, places: &mut Vec<(usize, String)>) {
         for kind in about.get("type").into_iter().flat_map(each) {
             let text = kind.as_text().unwrap_or_default();
             if let Some(near) = near_name(text, INPUT_TYPES.iter().copied()) {
@@ -251,7 +251,7 @@ impl KeyFaults {
     }
 
     /// The `type`s of a JSON Schema, at any depth.
-    fn check_types(&mut self, schema: &ScriptNode) {
+    fn check_types(&mut self, schema: &ScriptValue) {
         match &schema.tree {
             Tree::List(items) => items.iter().for_each(|item| self.check_types(item)),
             Tree::Map(pairs) => {
@@ -270,14 +270,14 @@ impl KeyFaults {
         }
     }
 
-    fn check_type(&mut self, kind: &ScriptNode) {
+    fn check_type(&mut self, kind: &ScriptValue) {
         let what = kind.as_text().and_then(output::misspelt_type_name);
         if let Some(what) = what {
             self.add(kind.position, what);
         }
     }
 
-    fn check_tools(&mut self, value: &ScriptNode) {
+    fn check_tools(&mut self, value: &ScriptValue) {
         let entries = match &value.tree {
             Tree::Map(pairs) => pairs.iter().map(|(_, about)| about).collect(),
             _ => each(value)
@@ -293,7 +293,7 @@ impl KeyFaults {
         }
     }
 
-    fn check_reply_format(&mut self, value: &ScriptNode) {
+    fn check_reply_format(&mut self, value: &ScriptValue) {
         self.check_format_keys(value);
         let kind = value.get("type").unwrap_or(value);
         let Some(text) = kind.as_text().filter(|text| !is_dynamic(text)) else { return };
@@ -306,7 +306,7 @@ impl KeyFaults {
 }
 
 /// The items of a list, or the one value.
-pub(super) fn each(node: &ScriptNode) -> std::slice::Iter<'_, ScriptNode> {
+pub(super) fn each(node: &ScriptValue) -> std::slice::Iter<'_, ScriptValue> {
     match &node.tree {
         Tree::List(items) => items.iter(),
         Tree::Null => [].iter(),
@@ -346,11 +346,11 @@ pub fn misspelt_parameter(name: &str) -> Option<&'static str> {
 
 /// Why a value cannot be what its setting is for: a flag, a number. Texts that are evaluated first
 /// may become anything.
-pub(super) fn kind_fault(row: &SettingSpec, value: &ScriptNode) -> Option<LocalizedText> {
+pub(super) fn kind_fault(row: &SettingSpec, value: &ScriptValue) -> Option<LocalizedText> {
     types_fault(row.name, row.types, value)
 }
 
-fn types_fault(name: &str, types: &[&str], value: &ScriptNode) -> Option<LocalizedText> {
+fn types_fault(name: &str, types: &[&str], value: &ScriptValue) -> Option<LocalizedText> {
     let has = |kind: &str| types.contains(&kind);
     let simple = ["boolean", "number", "integer", "null"];
     if types.is_empty() || !types.iter().all(|kind| simple.contains(kind)) {

@@ -8,7 +8,7 @@ use super::manifest::{ImportKind, Manifest};
 use super::run::dialogue::read_parts;
 use super::run::is_builtin_tool;
 use super::source::{ScriptLibrary, ScriptSource};
-use super::syntax::{ScriptNode, Tree, parse_separator};
+use super::syntax::{ScriptValue, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
 use avocet_core::i18n::script_run as words;
@@ -169,7 +169,7 @@ impl Checker<'_> {
     fn check_links(&mut self) {
         let front = &self.manifest.front_matter;
         let inside = front.get("character").and_then(|node| node.get("roles"));
-        for (_, script) in front.get("roles").or(inside).map_or(&[][..], ScriptNode::pairs) {
+        for (_, script) in front.get("roles").or(inside).map_or(&[][..], ScriptValue::pairs) {
             self.faults.place = script.position;
             if let Some(name) = script.as_text() {
                 self.check_script(name);
@@ -195,7 +195,7 @@ impl Checker<'_> {
         }
     }
 
-    fn check_instruction(&mut self, node: &ScriptNode) {
+    fn check_instruction(&mut self, node: &ScriptValue) {
         self.faults.enter(node);
         match &node.tree {
             Tree::Text(text) if node.tag.is_none() => self.check_line(text),
@@ -206,7 +206,7 @@ impl Checker<'_> {
     }
 
     /// The instructions of a block: a list, or one of them.
-    fn check_block(&mut self, block: &ScriptNode) {
+    fn check_block(&mut self, block: &ScriptValue) {
         match &block.tree {
             Tree::List(items) => items.iter().for_each(|item| self.check_instruction(item)),
             _ => self.check_instruction(block),
@@ -232,7 +232,7 @@ impl Checker<'_> {
         }
     }
 
-    fn check_map(&mut self, pairs: &[(ScriptNode, ScriptNode)]) {
+    fn check_map(&mut self, pairs: &[(ScriptValue, ScriptValue)]) {
         let call =
             pairs.iter().find(|(key, _)| key.as_text().is_some_and(|it| it.starts_with('$')));
         if let Some((key, value)) = call {
@@ -270,7 +270,7 @@ impl Checker<'_> {
         }
     }
 
-    fn check_content(&mut self, role: &str, content: &ScriptNode) {
+    fn check_content(&mut self, role: &str, content: &ScriptValue) {
         self.faults.enter(content);
         match &content.tree {
             Tree::Text(text) => self.check_message(text),
@@ -290,8 +290,8 @@ impl Checker<'_> {
     fn check_arguments(
         &mut self,
         call: &CallExpr,
-        value: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
+        value: &ScriptValue,
+        pairs: &[(ScriptValue, ScriptValue)],
     ) {
         let all = value.pairs().iter().chain(pairs);
         let part = |name: &str| {
@@ -334,7 +334,7 @@ impl Checker<'_> {
     }
 
     /// Arguments: every text in them is evaluated.
-    fn check_values(&mut self, node: &ScriptNode) {
+    fn check_values(&mut self, node: &ScriptValue) {
         match &node.tree {
             Tree::Text(text) if node.tag.is_none() => {
                 self.faults.enter(node);
@@ -342,7 +342,7 @@ impl Checker<'_> {
             }
             Tree::List(items) => items.iter().for_each(|item| self.check_values(item)),
             Tree::Map(pairs) => {
-                let is_call = |key: &ScriptNode| {
+                let is_call = |key: &ScriptValue| {
                     key.as_text()
                         .is_some_and(|key| key.starts_with('$') && args::parse_call(key).is_some())
                 };
@@ -358,6 +358,6 @@ impl Checker<'_> {
 }
 
 /// The text of a message of parts.
-fn parts_text(content: &ScriptNode) -> Option<String> {
+fn parts_text(content: &ScriptValue) -> Option<String> {
     read_parts(content.to_value().as_array()?).map(|(text, _)| text)
 }

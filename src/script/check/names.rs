@@ -15,7 +15,7 @@ use crate::manifest::imports::strip_dollar;
 use crate::manifest::{Export, Import, ImportKind, Manifest, Picks};
 use crate::run::modules::{JsFile, npm_package, read_js_files};
 use crate::source::ScriptLibrary;
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::text::{MessageText, PlaceholderMark, TextSpan, args};
 use crate::wasm;
 use avocet_core::i18n::script_run as words;
@@ -425,7 +425,7 @@ impl KnownNames {
     }
 
     /// The variables that an instruction sets: by its marks, by `$set` and `$push`, by loops.
-    fn add_set(&mut self, node: &ScriptNode) {
+    fn add_set(&mut self, node: &ScriptValue) {
         match &node.tree {
             Tree::Text(text) => self.add_set_by_text(text),
             Tree::List(items) => items.iter().for_each(|item| self.add_set(item)),
@@ -495,8 +495,8 @@ impl KnownNames {
 }
 
 /// The names that a list or a map of settings begins its entries with, and their places.
-pub fn named_entries(node: &ScriptNode) -> Vec<(String, SourcePosition)> {
-    let of = |node: &ScriptNode| node.key_text().map(|name| (name, node.position));
+pub fn named_entries(node: &ScriptValue) -> Vec<(String, SourcePosition)> {
+    let of = |node: &ScriptValue| node.key_text().map(|name| (name, node.position));
     match &node.tree {
         Tree::List(items) => items.iter().flat_map(named_entries).collect(),
         Tree::Map(_) if node.get("id").is_some() => {

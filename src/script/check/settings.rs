@@ -11,7 +11,7 @@ use crate::error::{LocatedError, Location, SourcePosition, quoted};
 use crate::manifest::{Manifest, key_location};
 use crate::permission;
 use crate::settings::{SETTINGS, find_setting};
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::template::Format;
 use crate::text::mentions;
 use avocet_config::suggest;
@@ -78,7 +78,7 @@ fn misspelt(manifest: &Manifest, name: &str) -> Option<&'static str> {
     (!is_used && name != "keepOrginal" && name.len().abs_diff(near.len()) <= 2).then_some(near)
 }
 
-fn value_fault(name: &str, value: &ScriptNode) -> Option<LocalizedText> {
+fn value_fault(name: &str, value: &ScriptValue) -> Option<LocalizedText> {
     let inside = value.get("mode").filter(|_| name == "shouldThink");
     let text = inside.unwrap_or(value).as_text()?;
     if name == "templateFormat" {
@@ -103,6 +103,6 @@ fn unclosed_head(manifest: &Manifest) -> Option<SourcePosition> {
     (is_setting && !has_head).then_some(SourcePosition { column: 1, ..first.node.position })
 }
 
-fn is_separator(node: &ScriptNode) -> bool {
+fn is_separator(node: &ScriptValue) -> bool {
     node.as_text().is_some_and(|text| text.starts_with("$initDone"))
 }

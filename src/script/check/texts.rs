@@ -11,7 +11,7 @@ use super::role_names::check_leading_role;
 use crate::error::quoted;
 use crate::js::names_read;
 use crate::run::single_interpolation;
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use crate::template::FILTERS;
 use crate::text::args::CallExpr;
 use crate::text::prefix::{self, PrefixPosition, TextPrefix};
@@ -160,7 +160,7 @@ impl Checker<'_> {
     }
 
     /// The value of `$match`: an expression, or else a text.
-    pub(super) fn check_subject(&mut self, call: &CallExpr, value: &ScriptNode) {
+    pub(super) fn check_subject(&mut self, call: &CallExpr, value: &ScriptValue) {
         let Some(text) = value.as_text().filter(|_| call.args.is_empty()) else { return };
         self.faults.enter(value);
         let text = text.strip_prefix("?=").unwrap_or(text).trim();
@@ -194,7 +194,7 @@ impl Checker<'_> {
     }
 
     /// The conditions and the blocks of `$match`.
-    pub(super) fn check_cases(&mut self, pairs: &[(ScriptNode, ScriptNode)]) {
+    pub(super) fn check_cases(&mut self, pairs: &[(ScriptValue, ScriptValue)]) {
         for (key, block) in pairs {
             let Some(pattern) = key.key_text() else { continue };
             if pattern == "_" {

@@ -9,7 +9,7 @@ use crate::error::quoted;
 use crate::manifest::{DeclaredInput, fit_args, input};
 use crate::output;
 use crate::run::tools::TRIGGERS;
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 use avocet_config::suggest;
 use avocet_core::i18n::script_run as words;
 
@@ -28,7 +28,7 @@ const FORMAT_KEYS: &[&str] =
 
 impl KeyFaults {
     /// The value of a parameter, or of a setting that may be one.
-    pub(super) fn check_value(&mut self, name: &str, value: &ScriptNode) {
+    pub(super) fn check_value(&mut self, name: &str, value: &ScriptValue) {
         match name {
             "stop_words" | "stop" => self.check_texts(name, value),
             "keepThinking" | "keepOriginal" | "keepOrginal" => {
@@ -40,7 +40,7 @@ impl KeyFaults {
         }
     }
 
-    fn check_number(&mut self, name: &str, value: &ScriptNode) {
+    fn check_number(&mut self, name: &str, value: &ScriptValue) {
         let Tree::Number(number) = &value.tree else { return };
         let Some(given) = number.as_f64() else { return };
         let least = LEAST.iter().find(|(known, least)| *known == name && given < *least);
@@ -54,7 +54,7 @@ impl KeyFaults {
         }
     }
 
-    fn check_kinds(&mut self, name: &str, value: &ScriptNode, kinds: &'static str, fits: bool) {
+    fn check_kinds(&mut self, name: &str, value: &ScriptValue, kinds: &'static str, fits: bool) {
         if !fits {
             let what = words::VALUE_KIND.with("name", name).with("kinds", kinds);
             self.add(value.position, what.with("value", quoted(&value.to_value().to_string())));
@@ -62,14 +62,14 @@ impl KeyFaults {
     }
 
     /// A text, or a list of them.
-    fn check_texts(&mut self, name: &str, value: &ScriptNode) {
-        let is_text = |node: &ScriptNode| matches!(node.tree, Tree::Text(_));
+    fn check_texts(&mut self, name: &str, value: &ScriptValue) {
+        let is_text = |node: &ScriptValue| matches!(node.tree, Tree::Text(_));
         let fits = value.tree == Tree::Null || each(value).all(is_text);
         self.check_kinds(name, value, "string, array", fits);
     }
 
     /// A tag: a text, or two of them.
-    pub(super) fn check_tag(&mut self, name: &str, value: &ScriptNode) {
+    pub(super) fn check_tag(&mut self, name: &str, value: &ScriptValue) {
         let fits = match &value.tree {
             Tree::Text(_) | Tree::Null => true,
             Tree::List(both) => both.len() == 2 && both.iter().all(|it| it.as_text().is_some()),
@@ -78,7 +78,7 @@ impl KeyFaults {
         self.check_kinds(name, value, "string, [string, string]", fits);
     }
 
-    pub(super) fn check_triggers(&mut self, value: &ScriptNode) {
+    pub(super) fn check_triggers(&mut self, value: &ScriptValue) {
         for trigger in each(value) {
             let Some(text) = trigger.as_text().filter(|text| !is_dynamic(text)) else { continue };
             let is_known = |known: &&str| known.eq_ignore_ascii_case(text);
@@ -91,7 +91,7 @@ impl KeyFaults {
     }
 
     /// The keys of `response_format`. Others may be meant for a server.
-    pub(super) fn check_format_keys(&mut self, value: &ScriptNode) {
+    pub(super) fn check_format_keys(&mut self, value: &ScriptValue) {
         for (key, inside) in value.pairs() {
             let Some(name) = key.key_text() else { continue };
             if !FORMAT_KEYS.contains(&name.as_str()) && name.chars().count() >= 3 {
@@ -113,7 +113,7 @@ impl KeyFaults {
     }
 
     /// `prompt.messages`.
-    pub(super) fn check_declared_form(&mut self, messages: &ScriptNode) {
+    pub(super) fn check_declared_form(&mut self, messages: &ScriptValue) {
         for item in each(messages) {
             let fits = match &item.tree {
                 Tree::Text(_) | Tree::Null => true,
@@ -129,7 +129,7 @@ impl KeyFaults {
     }
 
     /// The attributes of an input whose values limit it.
-    pub(super) fn check_attributes(&mut self, about: &ScriptNode) {
+    pub(super) fn check_attributes(&mut self, about: &ScriptValue) {
         if let Some(list) = about.get("enum")
             && !matches!(list.tree, Tree::List(_) | Tree::Null)
         {
@@ -144,7 +144,7 @@ impl KeyFaults {
     }
 
     /// `input: [{a: required}]`, where a map is meant.
-    pub(super) fn check_input_word(&mut self, about: &ScriptNode) {
+    pub(super) fn check_input_word(&mut self, about: &ScriptValue) {
         let word = about.as_text().filter(|text| matches!(*text, "required" | "hidden"));
         if let Some(word) = word {
             self.add(about.position, words::INPUT_WORD.with("name", word.to_owned()));
@@ -152,7 +152,7 @@ impl KeyFaults {
     }
 
     /// A value that is set for an input in the head.
-    pub(super) fn check_input_value(&mut self, declared: &DeclaredInput, node: &ScriptNode) {
+    pub(super) fn check_input_value(&mut self, declared: &DeclaredInput, node: &ScriptValue) {
         let is_plain = !matches!(&node.tree, Tree::Text(text) if is_dynamic(text));
         let value = node.to_value();
         if value.is_null() || node.tag.is_some() || !is_plain {
@@ -170,14 +170,14 @@ impl KeyFaults {
     }
 
     /// Whether `output` can be followed at all: its references, its patterns, its required names.
-    pub(super) fn check_schema(&mut self, value: &ScriptNode) {
+    pub(super) fn check_schema(&mut self, value: &ScriptValue) {
         self.check_required_names(value);
         if let Some(why) = output::schema_fault(&value.to_value()) {
             self.add(value.position, why.0);
         }
     }
 
-    fn check_required_names(&mut self, schema: &ScriptNode) {
+    fn check_required_names(&mut self, schema: &ScriptValue) {
         let combines = ["allOf", "anyOf", "oneOf", "$ref", "patternProperties"];
         let is_whole = combines.iter().all(|key| schema.get(key).is_none());
         let properties = schema.get("properties").filter(|it| !it.pairs().is_empty() && is_whole);

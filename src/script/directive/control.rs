@@ -7,7 +7,7 @@ use super::super::run::arguments::{ArgValues, CallSyntax};
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::limits::limit_error;
 use super::super::run::scope::text_of;
-use super::super::syntax::{ScriptNode, Tree};
+use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::delimiters::unquote;
 use avocet_core::i18n::script_run as words;
 
@@ -15,16 +15,16 @@ use avocet_core::i18n::script_run as words;
 pub const MOST_TURNS: usize = 100_000;
 
 /// The node of a named key next to the directive's own key.
-pub fn sibling_node<'a>(called: &CallSyntax<'a>, name: &str) -> Option<&'a ScriptNode> {
+pub fn sibling_node<'a>(called: &CallSyntax<'a>, name: &str) -> Option<&'a ScriptValue> {
     let inside = called.head.and_then(|head| head.get(name));
     let pair = called.other_keys.iter().find(|(key, _)| key.key_text().as_deref() == Some(name));
     pair.map(|(_, node)| *node).or(inside)
 }
 
 /// The subject of the directive: the value of its key, or its first argument.
-fn subject(called: &CallSyntax<'_>, name: &str) -> Option<ScriptNode> {
+fn subject(called: &CallSyntax<'_>, name: &str) -> Option<ScriptValue> {
     if let Some(arg) = called.args.first() {
-        return Some(ScriptNode::text(arg.expr.clone(), Default::default()));
+        return Some(ScriptValue::text(arg.expr.clone(), Default::default()));
     }
     let inside = called.head.and_then(|head| head.get(name)).cloned();
     inside.or_else(|| called.head.cloned())
@@ -73,7 +73,7 @@ pub async fn run_while(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<
 async fn run_iteration(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    block: &ScriptNode,
+    block: &ScriptValue,
 ) -> ScriptResult<bool> {
     match run.run_block(frame, block).await {
         Ok(()) | Err(ScriptFlow::Continue) => Ok(true),
@@ -151,7 +151,7 @@ type LoopPairs = Vec<(Value, Value)>;
 async fn loop_items(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    node: &ScriptNode,
+    node: &ScriptValue,
 ) -> ScriptResult<LoopPairs> {
     let value = match &node.tree {
         Tree::Text(text) => {
@@ -316,7 +316,7 @@ async fn handler_names(
         Some(node) => Some(run.callback_name(frame, node).await?),
         None => named("callback").or_else(|| by_place(1)),
     };
-    Ok((event.or_else(|| call.head.and_then(ScriptNode::key_text)), callback))
+    Ok((event.or_else(|| call.head.and_then(ScriptValue::key_text)), callback))
 }
 
 fn unquoted(text: &str) -> String {

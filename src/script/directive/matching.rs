@@ -6,7 +6,7 @@ use super::super::error::{CallResult, ScriptResult, quoted};
 use super::super::run::arguments::CallSyntax;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{is_truthy, text_of};
-use super::super::syntax::ScriptNode;
+use super::super::syntax::ScriptValue;
 use super::super::text::{json5, regex};
 use super::control::sibling_node;
 use avocet_core::i18n::script_run as words;
@@ -30,7 +30,7 @@ pub async fn run_match(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<
     };
     let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
     let all = sibling_node(called, "allMatches")
-        .map(ScriptNode::to_value)
+        .map(ScriptValue::to_value)
         .is_some_and(|it| is_truthy(&it))
         || named.is_some_and(|arg| arg.expr == "true");
     let mut local = serde_json::Map::new();
@@ -78,9 +78,9 @@ async fn run_cases(
 }
 
 /// The cases: beside the value, or below it if the value is in brackets.
-fn cases<'a>(called: &CallSyntax<'a>) -> Vec<(&'a ScriptNode, &'a ScriptNode)> {
+fn cases<'a>(called: &CallSyntax<'a>) -> Vec<(&'a ScriptValue, &'a ScriptValue)> {
     let below = called.head.filter(|_| !called.args.is_empty());
-    let below = below.map_or(&[][..], ScriptNode::pairs).iter().map(|(key, block)| (key, block));
+    let below = below.map_or(&[][..], ScriptValue::pairs).iter().map(|(key, block)| (key, block));
     called.other_keys.iter().copied().chain(below).collect()
 }
 

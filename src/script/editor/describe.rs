@@ -47,9 +47,9 @@ impl EditedScript<'_> {
                 (format!("{{{{ … | {} }}}}", spot.word), Vec::new())
             }
             SpotKind::Filter => self.describe_call(spot.word, manifest)?,
-            SpotKind::LineStart => self
-                .describe_script(spot.word, manifest)
-                .filter(|_| manifest.is_some_and(|shape| shape.roles().contains_key(spot.word)))?,
+            SpotKind::LineStart => self.describe_script(spot.word, manifest).filter(|_| {
+                manifest.is_some_and(|manifest| manifest.roles().contains_key(spot.word))
+            })?,
             SpotKind::Variable | SpotKind::Text | SpotKind::Value(_) => {
                 self.describe_variable(spot.word, manifest)?
             }
@@ -75,7 +75,8 @@ impl EditedScript<'_> {
             }
             SpotKind::Parameter => None,
             SpotKind::LineStart => {
-                let is_role = manifest.is_some_and(|shape| shape.roles().contains_key(spot.word));
+                let is_role =
+                    manifest.is_some_and(|manifest| manifest.roles().contains_key(spot.word));
                 is_role.then(|| self.script_file(spot.word, manifest))?
             }
         }
@@ -102,11 +103,11 @@ impl EditedScript<'_> {
         name: &str,
         manifest: Option<&Manifest>,
     ) -> Option<(String, Vec<PhraseValue>)> {
-        let shape = Manifest::load(self.find_script(name, manifest)?, self.library).ok()?;
-        let title = shape.text_setting("title").or(shape.text_setting("description"));
+        let manifest = Manifest::load(self.find_script(name, manifest)?, self.library).ok()?;
+        let title = manifest.text_setting("title").or(manifest.text_setting("description"));
         let title = title.map(|title| PhraseValue::from(title.lines().next().unwrap_or_default()));
-        let about = title.into_iter().chain(shape.interface().map(PhraseValue::from)).collect();
-        Some((format!("-> {}", shape.id()), about))
+        let about = title.into_iter().chain(manifest.interface().map(PhraseValue::from)).collect();
+        Some((format!("-> {}", manifest.id()), about))
     }
 
     fn describe_variable(
@@ -114,7 +115,7 @@ impl EditedScript<'_> {
         name: &str,
         manifest: Option<&Manifest>,
     ) -> Option<(String, Vec<PhraseValue>)> {
-        let input = manifest.and_then(|shape| shape.inputs.iter().find(|it| it.name == name));
+        let input = manifest.and_then(|manifest| manifest.inputs.iter().find(|it| it.name == name));
         let said = input.and_then(|input| input.about.get("description")?.as_str());
         let mut about: Vec<PhraseValue> = said.into_iter().map(PhraseValue::from).collect();
         if let Some(range) = self.place_set(name) {

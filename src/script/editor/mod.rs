@@ -99,7 +99,7 @@ impl<'a> EditedScript<'a> {
     }
 
     fn names(&self, manifest: Option<&Manifest>) -> KnownNames {
-        manifest.map(|shape| KnownNames::of(shape, self.library)).unwrap_or_default()
+        manifest.map(|manifest| KnownNames::of(manifest, self.library)).unwrap_or_default()
     }
 
     fn spot(&self, at: EditorPosition) -> Spot<'a> {
@@ -112,7 +112,7 @@ impl<'a> EditedScript<'a> {
 
     /// The script of a name, as seen from this one.
     fn find_script(&self, name: &str, manifest: Option<&Manifest>) -> Option<ScriptSource> {
-        let role = manifest.and_then(|shape| shape.roles().get(name).cloned());
+        let role = manifest.and_then(|manifest| manifest.roles().get(name).cloned());
         let name = role.as_ref().and_then(|role| role.as_str()).unwrap_or(name);
         self.library.find(name, self.folder()).ok()
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::error::{LocatedError, Location, quoted};
-use super::super::syntax::{ScriptNode, Tree};
+use super::super::syntax::{ScriptValue, Tree};
 use avocet_core::i18n::script_run as words;
 
 /// One entry of `import`.
@@ -61,7 +61,7 @@ pub enum Export {
 
 /// Reads `import`; entries that are wrong are added to the faults.
 pub fn parse_imports(
-    node: Option<&ScriptNode>,
+    node: Option<&ScriptValue>,
     file: &str,
     faults: &mut Vec<LocatedError>,
 ) -> Vec<Import> {
@@ -75,7 +75,11 @@ pub fn parse_imports(
 }
 
 /// Reads `export`; entries that are wrong are added to the faults.
-pub fn parse_exports(node: &ScriptNode, file: &str, faults: &mut Vec<LocatedError>) -> Vec<Export> {
+pub fn parse_exports(
+    node: &ScriptValue,
+    file: &str,
+    faults: &mut Vec<LocatedError>,
+) -> Vec<Export> {
     let read = entries(node).into_iter().map(|entry| match entry {
         LinkEntry::Name(item, name) => parse_export(name, None, file, item),
         LinkEntry::Pair(key, value) => {
@@ -89,18 +93,18 @@ pub fn parse_exports(node: &ScriptNode, file: &str, faults: &mut Vec<LocatedErro
 
 /// One entry of `import` or `export`.
 enum LinkEntry<'n> {
-    Name(&'n ScriptNode, &'n str),
-    Pair(&'n ScriptNode, &'n ScriptNode),
-    Wrong(&'n ScriptNode),
+    Name(&'n ScriptValue, &'n str),
+    Pair(&'n ScriptValue, &'n ScriptValue),
+    Wrong(&'n ScriptValue),
 }
 
-fn entries(node: &ScriptNode) -> Vec<LinkEntry<'_>> {
+fn entries(node: &ScriptValue) -> Vec<LinkEntry<'_>> {
     match &node.tree {
         Tree::Null => Vec::new(),
         Tree::Text(name) => vec![LinkEntry::Name(node, name)],
         Tree::Map(pairs) => pairs.iter().map(|(key, value)| LinkEntry::Pair(key, value)).collect(),
         Tree::List(items) => {
-            let of = |item: &ScriptNode| !matches!(item.tree, Tree::Null | Tree::List(_));
+            let of = |item: &ScriptValue| !matches!(item.tree, Tree::Null | Tree::List(_));
             let entry = |item| if of(item) { entries(item) } else { vec![LinkEntry::Wrong(item)] };
             items.iter().flat_map(entry).collect()
         }
@@ -117,16 +121,16 @@ fn keep_faults<T>(
 
 fn parse_export(
     name: &str,
-    value: Option<&ScriptNode>,
+    value: Option<&ScriptValue>,
     file: &str,
-    at: &ScriptNode,
+    at: &ScriptValue,
 ) -> Result<Export, LocatedError> {
     if name == "." {
         return Ok(Export::Itself);
     }
     match name.strip_prefix('$') {
         Some(own) => {
-            let alias = value.and_then(ScriptNode::as_text).map(strip_dollar);
+            let alias = value.and_then(ScriptValue::as_text).map(strip_dollar);
             Ok(Export::Function { name: own.to_owned(), alias })
         }
         None => parse_import(name, value, file, at).map(Export::Import),
@@ -134,8 +138,8 @@ fn parse_export(
 }
 
 fn parse_import_pair(
-    key: &ScriptNode,
-    value: &ScriptNode,
+    key: &ScriptValue,
+    value: &ScriptValue,
     file: &str,
 ) -> Result<Import, LocatedError> {
     let name = key.key_text().ok_or_else(|| invalid_entry_error(key, file))?;
@@ -144,9 +148,9 @@ fn parse_import_pair(
 
 fn parse_import(
     name: &str,
-    value: Option<&ScriptNode>,
+    value: Option<&ScriptValue>,
     file: &str,
-    at: &ScriptNode,
+    at: &ScriptValue,
 ) -> Result<Import, LocatedError> {
     let spot = Location::new(file, at.position);
     let kind = import_kind(name).map_err(|what| LocatedError::with_location(what, spot.clone()))?;
@@ -173,7 +177,7 @@ fn parse_import(
 }
 
 fn parse_picks(
-    items: &[ScriptNode],
+    items: &[ScriptValue],
     file: &str,
     quiet: &mut bool,
 ) -> Result<Vec<ImportPick>, LocatedError> {
@@ -227,6 +231,6 @@ pub fn strip_dollar(name: &str) -> String {
     name.strip_prefix('$').unwrap_or(name).to_owned()
 }
 
-fn invalid_entry_error(node: &ScriptNode, file: &str) -> LocatedError {
+fn invalid_entry_error(node: &ScriptValue, file: &str) -> LocatedError {
     LocatedError::with_location(words::LINK_UNCLEAR, Location::new(file, node.position))
 }

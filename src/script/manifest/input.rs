@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::error::{LocatedError, SourcePosition, quoted};
-use super::super::syntax::{ScriptNode, Tree};
+use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::{delimiters, json5};
 use avocet_core::i18n::{LocalizedText, cli, script_run as words};
 
@@ -46,9 +46,9 @@ pub fn parse_inputs(input: Option<&Value>) -> Vec<DeclaredInput> {
 }
 
 /// The places of what `input` holds that declares nothing.
-pub fn wrong_entries(input: &ScriptNode) -> Vec<SourcePosition> {
+pub fn wrong_entries(input: &ScriptValue) -> Vec<SourcePosition> {
     let is_wrong =
-        |node: &&ScriptNode| !matches!(node.tree, Tree::Text(_) | Tree::Number(_) | Tree::Map(_));
+        |node: &&ScriptValue| !matches!(node.tree, Tree::Text(_) | Tree::Number(_) | Tree::Map(_));
     match &input.tree {
         Tree::List(items) => items.iter().filter(is_wrong).map(|item| item.position).collect(),
         Tree::Bool(_) | Tree::Number(_) => vec![input.position],

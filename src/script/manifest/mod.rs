@@ -10,7 +10,7 @@ use super::error::{LocatedError, Location};
 use super::output;
 use super::permission::CallNames;
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
-use super::syntax::{ScriptNode, Tree};
+use super::syntax::{ScriptValue, Tree};
 use super::tool_protocol::{Param, ToolHelp};
 use avocet_core::i18n::{LocalizedText, script_run as words};
 
@@ -44,7 +44,7 @@ pub struct DeclaredFunction {
 /// One instruction and its file: those of a base come before the script's own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    pub node: ScriptNode,
+    pub node: ScriptValue,
     pub file: Arc<str>,
 }
 
@@ -55,7 +55,7 @@ pub struct Manifest {
     /// The settings merged over those of the bases.
     pub config: Map<String, Value>,
     /// The head as written, for the functions in it.
-    pub front_matter: ScriptNode,
+    pub front_matter: ScriptValue,
     /// Its types, its own first.
     pub types: Vec<String>,
     pub inputs: Vec<DeclaredInput>,
@@ -68,17 +68,17 @@ pub struct Manifest {
 impl Manifest {
     /// Reads the declarations of a script and of its bases.
     pub fn load(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
-        let shape = Manifest::read(source, library)?;
-        match shape.output_fault() {
+        let manifest = Manifest::read(source, library)?;
+        match manifest.output_fault() {
             Some(fault) => Err(fault),
-            None => Ok(shape),
+            None => Ok(manifest),
         }
     }
 
     /// The same for an editor, which reports a fault of the output with the others.
     pub fn read(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
-        let (shape, faults) = Manifest::read_all(source, library);
-        faults.into_iter().next().map_or(Ok(shape), Err)
+        let (manifest, faults) = Manifest::read_all(source, library);
+        faults.into_iter().next().map_or(Ok(manifest), Err)
     }
 
     /// What can be read of the declarations, and everything that is wrong with them.
@@ -88,8 +88,8 @@ impl Manifest {
     ) -> (Manifest, Vec<LocatedError>) {
         let seen = vec![source.origin.file.clone()];
         let mut loading = Loading { library, seen, faults: Vec::new() };
-        let shape = loading.load_with_bases(source);
-        (shape, loading.faults)
+        let manifest = loading.load_with_bases(source);
+        (manifest, loading.faults)
     }
 
     pub fn output_fault(&self) -> Option<LocatedError> {
@@ -213,40 +213,41 @@ struct Loading<'a> {
 impl Loading<'_> {
     fn load_with_bases(&mut self, source: ScriptSource) -> Manifest {
         let ScriptSource { origin, document } = source;
-        let mut shape =
+        let mut manifest =
             parse_declarations(&origin, document.front_matter, document.body, &mut self.faults);
         let mut types = Vec::new();
-        if let Some(kind) = shape.text_setting("type").map(str::to_owned) {
+        if let Some(kind) = manifest.text_setting("type").map(str::to_owned) {
             types.push(kind.clone());
-            if let Some(base) = self.load_type(&kind, &shape) {
+            if let Some(base) = self.load_type(&kind, &manifest) {
                 types.extend(base.types.iter().cloned());
-                shape = merge_over_base(base, shape);
+                manifest = merge_over_base(base, manifest);
             }
         }
         if let Some(id) =
-            shape.front_matter.get("extends").and_then(ScriptNode::as_text).map(str::to_owned)
-            && let Some(base) = self.load_base(&id, &shape)
+            manifest.front_matter.get("extends").and_then(ScriptValue::as_text).map(str::to_owned)
+            && let Some(base) = self.load_base(&id, &manifest)
         {
             types.extend(base.types.iter().cloned());
-            shape = merge_over_base(base, shape);
+            manifest = merge_over_base(base, manifest);
         }
-        shape.types = types;
-        let wrong = shape.front_matter.get("input").map(input::wrong_entries).unwrap_or_default();
+        manifest.types = types;
+        let wrong =
+            manifest.front_matter.get("input").map(input::wrong_entries).unwrap_or_default();
         self.faults.extend(wrong.into_iter().map(|place| {
-            let at = Location::new(&shape.origin.file, place);
+            let at = Location::new(&manifest.origin.file, place);
             LocatedError::with_location(words::INPUT_NO_LIST, at)
         }));
-        shape.inputs = input::parse_inputs(shape.config.get("input"));
-        shape
+        manifest.inputs = input::parse_inputs(manifest.config.get("input"));
+        manifest
     }
 
     /// The type script that `type:` names; `None` for a type that is only a label.
-    fn load_type(&mut self, kind: &str, shape: &Manifest) -> Option<Manifest> {
+    fn load_type(&mut self, kind: &str, manifest: &Manifest) -> Option<Manifest> {
         if kind == "type" {
             return None;
         }
-        let found = self.library.find(kind, &shape.origin.folder);
-        let is_type = |front: &ScriptNode| front.get("type").is_some();
+        let found = self.library.find(kind, &manifest.origin.folder);
+        let is_type = |front: &ScriptValue| front.get("type").is_some();
         let is_plain = PLAIN_TYPES.contains(&kind);
         let source = match found {
             // A script without a type of its own is not a type: the word stays a label.
@@ -259,32 +260,45 @@ impl Loading<'_> {
             }
             Err(_) if is_plain => return None,
             Err(_) => {
-                self.fault(words::NO_TYPE.with("name", super::error::quoted(kind)), shape, "type");
+                self.fault(
+                    words::NO_TYPE.with("name", super::error::quoted(kind)),
+                    manifest,
+                    "type",
+                );
                 return None;
             }
         };
-        let base = self.load_once(source, shape, "type")?;
+        let base = self.load_once(source, manifest, "type")?;
         if !base.has_type("type") {
-            self.fault(words::NOT_A_TYPE.with("name", super::error::quoted(kind)), shape, "type");
+            self.fault(
+                words::NOT_A_TYPE.with("name", super::error::quoted(kind)),
+                manifest,
+                "type",
+            );
             return None;
         }
         Some(base)
     }
 
-    fn load_base(&mut self, id: &str, shape: &Manifest) -> Option<Manifest> {
-        match self.library.find(id, &shape.origin.folder) {
-            Ok(source) => self.load_once(source, shape, "extends"),
+    fn load_base(&mut self, id: &str, manifest: &Manifest) -> Option<Manifest> {
+        match self.library.find(id, &manifest.origin.folder) {
+            Ok(source) => self.load_once(source, manifest, "extends"),
             Err(failure) => {
-                let place = value_location(shape, "extends").position;
-                self.faults.push(failure.or_location(&shape.origin.file, place));
+                let place = value_location(manifest, "extends").position;
+                self.faults.push(failure.or_location(&manifest.origin.file, place));
                 None
             }
         }
     }
 
-    fn load_once(&mut self, source: ScriptSource, shape: &Manifest, key: &str) -> Option<Manifest> {
+    fn load_once(
+        &mut self,
+        source: ScriptSource,
+        manifest: &Manifest,
+        key: &str,
+    ) -> Option<Manifest> {
         if self.seen.contains(&source.origin.file) || self.seen.len() >= LONGEST {
-            self.fault(words::CIRCLE.with("name", source.origin.file.clone()), shape, key);
+            self.fault(words::CIRCLE.with("name", source.origin.file.clone()), manifest, key);
             return None;
         }
         self.seen.push(source.origin.file.clone());
@@ -293,31 +307,34 @@ impl Loading<'_> {
         Some(base)
     }
 
-    fn fault(&mut self, what: LocalizedText, shape: &Manifest, key: &str) {
-        self.faults.push(LocatedError::with_location(what, value_location(shape, key)));
+    fn fault(&mut self, what: LocalizedText, manifest: &Manifest, key: &str) {
+        self.faults.push(LocatedError::with_location(what, value_location(manifest, key)));
     }
 }
 
 /// The place of the value of a key in the head.
-fn value_location(shape: &Manifest, key: &str) -> Location {
-    let node = shape.front_matter.get(key);
-    let place = node.map_or(shape.front_matter.position, |node| node.position);
-    Location::new(&shape.origin.file, place)
+fn value_location(manifest: &Manifest, key: &str) -> Location {
+    let node = manifest.front_matter.get(key);
+    let place = node.map_or(manifest.front_matter.position, |node| node.position);
+    Location::new(&manifest.origin.file, place)
 }
 
 /// The place of a key in the head.
-pub fn key_location(shape: &Manifest, key: &str) -> Location {
-    let pair =
-        shape.front_matter.pairs().iter().find(|(name, _)| name.key_text().as_deref() == Some(key));
-    let place = pair.map_or(shape.front_matter.position, |(name, _)| name.position);
-    Location::new(&shape.origin.file, place)
+pub fn key_location(manifest: &Manifest, key: &str) -> Location {
+    let pair = manifest
+        .front_matter
+        .pairs()
+        .iter()
+        .find(|(name, _)| name.key_text().as_deref() == Some(key));
+    let place = pair.map_or(manifest.front_matter.position, |(name, _)| name.position);
+    Location::new(&manifest.origin.file, place)
 }
 
 /// The declarations of one file, without its bases.
 fn parse_declarations(
     origin: &ScriptOrigin,
-    front: ScriptNode,
-    body: Vec<ScriptNode>,
+    front: ScriptValue,
+    body: Vec<ScriptValue>,
     faults: &mut Vec<LocatedError>,
 ) -> Manifest {
     let mut config = match front.to_value() {
@@ -345,7 +362,7 @@ fn parse_declarations(
 /// The functions of a script, and its instructions.
 fn split_body(
     origin: &ScriptOrigin,
-    body: Vec<ScriptNode>,
+    body: Vec<ScriptValue>,
     faults: &mut Vec<LocatedError>,
 ) -> (Vec<DeclaredFunction>, Vec<Instruction>) {
     let file: Arc<str> = Arc::from(origin.file.as_str());

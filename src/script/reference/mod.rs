@@ -164,7 +164,7 @@ fn call_row(id: &str, inputs: &[&str]) -> PageRow {
 
 fn input_names(text: &str) -> Vec<String> {
     let Ok(document) = syntax::parse("", text) else { return Vec::new() };
-    let input = document.front_matter.get("input").map(syntax::ScriptNode::to_value);
+    let input = document.front_matter.get("input").map(syntax::ScriptValue::to_value);
     let inputs = parse_inputs(input.as_ref());
     inputs.into_iter().map(|input| input.name).collect()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::manifest::input::ScriptArgs;
-use super::super::syntax::ScriptNode;
+use super::super::syntax::ScriptValue;
 use super::super::text::args::{Arg, CallExpr};
 use super::scope::{merge, text_of};
 
@@ -16,9 +16,9 @@ pub struct CallSyntax<'a> {
     /// The arguments in brackets.
     pub args: &'a [Arg],
     /// The value of the key.
-    pub head: Option<&'a ScriptNode>,
+    pub head: Option<&'a ScriptValue>,
     /// The other keys.
-    pub other_keys: &'a [(&'a ScriptNode, &'a ScriptNode)],
+    pub other_keys: &'a [(&'a ScriptValue, &'a ScriptValue)],
 }
 
 impl<'a> CallSyntax<'a> {

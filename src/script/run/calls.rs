@@ -15,7 +15,7 @@ use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
 use super::super::permission::CallNames;
 use super::super::settings::{directive_keys, takes_data};
-use super::super::syntax::{ScriptNode, Tree};
+use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::CallMark;
 use super::arguments::{ArgValues, CallSyntax};
 use super::dialogue::DialogueMessage;
@@ -210,10 +210,10 @@ fn note_unknown_keys(run: &mut ScriptRun, frame: &mut Frame, called: &CallSyntax
     let Some(known) = directive_keys(called.name) else { return };
     let data = takes_data(called.name);
     let inside = called.head.filter(|_| !data && called.args.is_empty());
-    let inside = inside.map_or(&[][..], ScriptNode::pairs).iter().map(|(key, _)| key);
+    let inside = inside.map_or(&[][..], ScriptValue::pairs).iter().map(|(key, _)| key);
     let has_value = called.head.is_some_and(|head| head.tree != Tree::Null);
     let beside = called.other_keys.iter().map(|(key, _)| *key).filter(|_| !data || has_value);
-    let names = beside.chain(inside).filter_map(ScriptNode::key_text);
+    let names = beside.chain(inside).filter_map(ScriptValue::key_text);
     for name in names.filter(|name| !name.starts_with('$') && !known.contains(&name.as_str())) {
         let what = words::KEY_UNKNOWN.with("of", format!("${}", called.name));
         let what = what.with("name", quoted(&name));

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::error::{CallResult, LocatedError, Location, ScriptResult, quoted};
 use super::super::js::TaskOutcome;
-use super::super::syntax::{ScriptNode, Tree};
+use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::args::{self, Arg};
 use super::super::text::prefix::{self, PrefixPosition, TextPrefix};
 use super::super::text::{MessageText, interpolation};
@@ -58,7 +58,7 @@ impl ScriptRun {
     pub async fn is_condition_true(
         &mut self,
         frame: &mut Frame,
-        node: &ScriptNode,
+        node: &ScriptValue,
     ) -> ScriptResult<bool> {
         let value = match node.as_text() {
             Some(text) => {
@@ -85,7 +85,7 @@ impl ScriptRun {
     }
 
     /// The value of an argument that needs no waiting, as far as its text tells.
-    fn value_at_once(&mut self, frame: &Frame, node: &ScriptNode) -> Option<Value> {
+    fn value_at_once(&mut self, frame: &Frame, node: &ScriptValue) -> Option<Value> {
         if node.tag.is_some() {
             return None;
         }
@@ -110,7 +110,7 @@ impl ScriptRun {
     pub fn evaluate_value<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-        node: &'a ScriptNode,
+        node: &'a ScriptValue,
     ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
             if node.tag.is_some() {
@@ -241,10 +241,10 @@ async fn fill_interpolations(
 async fn evaluate_map(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    node: &ScriptNode,
-    pairs: &[(ScriptNode, ScriptNode)],
+    node: &ScriptValue,
+    pairs: &[(ScriptValue, ScriptValue)],
 ) -> ScriptResult<Value> {
-    let is_call = |key: &ScriptNode| {
+    let is_call = |key: &ScriptValue| {
         key.as_text().is_some_and(|key| key.starts_with('$') && args::parse_call(key).is_some())
     };
     if pairs.iter().any(|(key, _)| is_call(key)) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::directive;
 use super::super::error::{Location, ScriptResult};
 use super::super::js::TaskOutcome;
-use super::super::syntax::{ScriptNode, Tree};
+use super::super::syntax::{ScriptValue, Tree};
 use super::super::text::args as call_text;
 use super::arguments::ArgValues;
 use super::eval::outcome_value;
@@ -17,7 +17,7 @@ impl ScriptRun {
     pub async fn callback_name(
         &mut self,
         frame: &mut Frame,
-        node: &ScriptNode,
+        node: &ScriptValue,
     ) -> ScriptResult<String> {
         match (&node.tag, node.as_text()) {
             (Some(_), Some(source)) => define_anonymous(self, frame, source).await,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::directive::separate;
 use super::super::error::{Location, ScriptResult, quoted};
-use super::super::syntax::{ScriptNode, Tree, parse_separator};
+use super::super::syntax::{ScriptValue, Tree, parse_separator};
 use super::super::text::prefix::{self, MessageEdit, PrefixPosition, TextPrefix};
 use super::super::text::{args, roles};
 use super::arguments::CallSyntax;
@@ -21,7 +21,7 @@ impl ScriptRun {
     pub fn run_instruction<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-        node: &'a ScriptNode,
+        node: &'a ScriptValue,
     ) -> BoxFuture<'a, ScriptResult> {
         // What most instructions do not need is a future of its own, so that this one stays small.
         Box::pin(async move {
@@ -37,7 +37,7 @@ impl ScriptRun {
     }
 
     /// The instructions of a block: a list, or a single one.
-    pub async fn run_block(&mut self, frame: &mut Frame, node: &ScriptNode) -> ScriptResult {
+    pub async fn run_block(&mut self, frame: &mut Frame, node: &ScriptValue) -> ScriptResult {
         match &node.tree {
             Tree::List(items) => {
                 for item in items {
@@ -57,7 +57,7 @@ async fn run_text(
     run: &mut ScriptRun,
     frame: &mut Frame,
     text: &str,
-    node: &ScriptNode,
+    node: &ScriptValue,
 ) -> ScriptResult {
     if text.starts_with('$')
         && let Some(call) = args::parse_call(text)
@@ -76,14 +76,14 @@ async fn run_text(
         frame.values.latest = Box::pin(evaluate_or_text(run, frame, expression, text)).await?;
         return Ok(());
     }
-    Box::pin(add_message(run, frame, None, &ScriptNode::text(text, node.position))).await
+    Box::pin(add_message(run, frame, None, &ScriptValue::text(text, node.position))).await
 }
 
 async fn run_map(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    node: &ScriptNode,
-    pairs: &[(ScriptNode, ScriptNode)],
+    node: &ScriptValue,
+    pairs: &[(ScriptValue, ScriptValue)],
 ) -> ScriptResult {
     if let Some(called) = split_directive(pairs) {
         let (key, head, more) = called;
@@ -96,7 +96,7 @@ async fn run_map(
             let role = key.key_text().unwrap_or_default();
             Box::pin(add_message(run, frame, Some(&role), content)).await
         }
-        _ => match (node.get("role").and_then(ScriptNode::key_text), node.get("content")) {
+        _ => match (node.get("role").and_then(ScriptValue::key_text), node.get("content")) {
             (Some(role), Some(content)) => {
                 Box::pin(add_message(run, frame, Some(&role), content)).await
             }
@@ -114,7 +114,7 @@ async fn add_message(
     run: &mut ScriptRun,
     frame: &mut Frame,
     key: Option<&str>,
-    content: &ScriptNode,
+    content: &ScriptValue,
 ) -> ScriptResult {
     let (role, to) = roles::parse_key(key.unwrap_or("user"));
     if role.is_empty() {
@@ -199,9 +199,10 @@ fn push_message(
 }
 
 /// The key that is a call, its value, and the other keys.
-type DirectiveParts<'a> = (&'a str, Option<&'a ScriptNode>, Vec<(&'a ScriptNode, &'a ScriptNode)>);
+type DirectiveParts<'a> =
+    (&'a str, Option<&'a ScriptValue>, Vec<(&'a ScriptValue, &'a ScriptValue)>);
 
-fn split_directive(pairs: &[(ScriptNode, ScriptNode)]) -> Option<DirectiveParts<'_>> {
+fn split_directive(pairs: &[(ScriptValue, ScriptValue)]) -> Option<DirectiveParts<'_>> {
     let (at, key) = pairs.iter().enumerate().find_map(|(at, (key, value))| {
         let name = key.as_text()?;
         let is = name.starts_with('$') || value.as_text() == Some("$tool");
@@ -214,7 +215,7 @@ fn split_directive(pairs: &[(ScriptNode, ScriptNode)]) -> Option<DirectiveParts<
 }
 
 /// The text of a message; a number or `true` counts as one here.
-fn scalar_text(node: &ScriptNode) -> Option<String> {
+fn scalar_text(node: &ScriptValue) -> Option<String> {
     match &node.tree {
         Tree::Text(text) => Some(text.clone()),
         Tree::Number(number) => Some(number.to_string()),

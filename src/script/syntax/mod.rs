@@ -16,7 +16,7 @@ mod tree;
 mod tests;
 
 pub use lines::parse_separator;
-pub use tree::{DEEPEST, ScriptNode, Tree};
+pub use tree::{DEEPEST, ScriptValue, Tree};
 
 /// Largest script, in bytes.
 pub const MOST: usize = 4 << 20;
@@ -25,9 +25,9 @@ pub const MOST: usize = 4 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// The map at the head; empty if there is none.
-    pub front_matter: ScriptNode,
+    pub front_matter: ScriptValue,
     /// The instructions in order, without comments and empty items.
-    pub body: Vec<ScriptNode>,
+    pub body: Vec<ScriptValue>,
 }
 
 /// Parses a script. `file` names it in messages.
@@ -49,7 +49,7 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
                         LocatedError::with_location(what, Location::new(file, place))
                     })?;
             match front.tree {
-                Tree::Null => ScriptNode { tree: Tree::Map(Vec::new()), ..front },
+                Tree::Null => ScriptValue { tree: Tree::Map(Vec::new()), ..front },
                 Tree::Map(_) => front,
                 _ => {
                     let spot = Location::new(file, front.position);
@@ -57,7 +57,7 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
                 }
             }
         }
-        None => ScriptNode::new(Tree::Map(Vec::new()), SourcePosition { line: 1, column: 1 }),
+        None => ScriptValue::new(Tree::Map(Vec::new()), SourcePosition { line: 1, column: 1 }),
     };
     let prepared = lines::prepare(&parts.body, parts.lines_above);
     let read =
@@ -77,7 +77,7 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
             ));
         }
     };
-    let is_something = |node: &ScriptNode| node.tree != Tree::Null || node.tag.is_some();
+    let is_something = |node: &ScriptValue| node.tree != Tree::Null || node.tag.is_some();
     Ok(Document { front_matter: front, body: body.into_iter().filter(is_something).collect() })
 }
 

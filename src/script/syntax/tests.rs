@@ -8,7 +8,7 @@ use avocet_core::i18n::{Lang, Localize};
 
 fn items(text: &str) -> Value {
     let document = parse("t.ai.yaml", text).unwrap_or_else(|failure| panic!("{failure}"));
-    document.body.iter().map(ScriptNode::to_value).collect()
+    document.body.iter().map(ScriptValue::to_value).collect()
 }
 
 fn error_text(text: &str) -> String {

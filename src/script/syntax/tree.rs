@@ -15,7 +15,7 @@ pub const DEEPEST: usize = 64;
 const MOST: usize = 200_000;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct ScriptNode {
+pub struct ScriptValue {
     pub tree: Tree,
     /// `fn` for `!fn`; YAML's own tags (`!!str`) are already applied.
     pub tag: Option<String>,
@@ -30,18 +30,18 @@ pub enum Tree {
     Bool(bool),
     Number(Number),
     Text(String),
-    List(Vec<ScriptNode>),
-    Map(Vec<(ScriptNode, ScriptNode)>),
+    List(Vec<ScriptValue>),
+    Map(Vec<(ScriptValue, ScriptValue)>),
 }
 
-impl ScriptNode {
-    pub fn new(tree: Tree, place: SourcePosition) -> ScriptNode {
-        ScriptNode { tree, tag: None, position: place, text_below: 0 }
+impl ScriptValue {
+    pub fn new(tree: Tree, place: SourcePosition) -> ScriptValue {
+        ScriptValue { tree, tag: None, position: place, text_below: 0 }
     }
 
     /// A text node that replaces another node.
-    pub fn text(text: impl Into<String>, place: SourcePosition) -> ScriptNode {
-        ScriptNode::new(Tree::Text(text.into()), place)
+    pub fn text(text: impl Into<String>, place: SourcePosition) -> ScriptValue {
+        ScriptValue::new(Tree::Text(text.into()), place)
     }
 
     pub fn as_text(&self) -> Option<&str> {
@@ -51,7 +51,7 @@ impl ScriptNode {
         }
     }
 
-    pub fn pairs(&self) -> &[(ScriptNode, ScriptNode)] {
+    pub fn pairs(&self) -> &[(ScriptValue, ScriptValue)] {
         match &self.tree {
             Tree::Map(pairs) => pairs,
             _ => &[],
@@ -59,14 +59,14 @@ impl ScriptNode {
     }
 
     /// The value of a map under a name; the last one if the key is repeated, as in a map of values.
-    pub fn get(&self, name: &str) -> Option<&ScriptNode> {
+    pub fn get(&self, name: &str) -> Option<&ScriptValue> {
         let mut pairs = self.pairs().iter().rev();
         pairs.find(|(key, _)| key.key_text().as_deref() == Some(name)).map(|(_, value)| value)
     }
 
     /// The place of a name in a list or a map of names.
     pub fn find_name(&self, name: &str) -> Option<SourcePosition> {
-        let is_it = |node: &&ScriptNode| node.key_text().as_deref() == Some(name);
+        let is_it = |node: &&ScriptValue| node.key_text().as_deref() == Some(name);
         match &self.tree {
             Tree::List(items) => items.iter().find_map(|item| match &item.tree {
                 Tree::Map(_) => item.find_name(name),
@@ -99,7 +99,7 @@ impl ScriptNode {
             Tree::Bool(is) => Value::Bool(*is),
             Tree::Number(number) => Value::Number(number.clone()),
             Tree::Text(text) => Value::String(text.clone()),
-            Tree::List(items) => items.iter().map(ScriptNode::to_value).collect(),
+            Tree::List(items) => items.iter().map(ScriptValue::to_value).collect(),
             Tree::Map(pairs) => {
                 let entries = pairs.iter().filter_map(|(k, v)| Some((k.key_text()?, v.to_value())));
                 Value::Object(entries.collect::<Map<_, _>>())
@@ -114,7 +114,7 @@ type TreeError = (LocalizedText, SourcePosition);
 pub fn read(
     yaml: &str,
     source: &dyn Fn(SourcePosition) -> SourcePosition,
-) -> Result<ScriptNode, TreeError> {
+) -> Result<ScriptValue, TreeError> {
     let mut builder = TreeBuilder { source, ..TreeBuilder::new(source) };
     let mut documents = 0;
     for event in Parser::new_from_str(yaml) {
@@ -128,24 +128,24 @@ pub fn read(
         builder.handle_event(event, span)?;
     }
     Ok(builder.root.unwrap_or_else(|| {
-        ScriptNode::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))
+        ScriptValue::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))
     }))
 }
 
 struct TreeBuilder<'a> {
     source: &'a dyn Fn(SourcePosition) -> SourcePosition,
     open: Vec<OpenNode>,
-    root: Option<ScriptNode>,
-    anchors: BTreeMap<usize, (ScriptNode, usize)>,
+    root: Option<ScriptValue>,
+    anchors: BTreeMap<usize, (ScriptValue, usize)>,
     nodes: usize,
 }
 
 /// A collection that has not ended.
 struct OpenNode {
-    node: ScriptNode,
+    node: ScriptValue,
     anchor: usize,
     /// A key whose value has not been read yet.
-    key: Option<ScriptNode>,
+    key: Option<ScriptValue>,
     is_map: bool,
     /// The number of nodes when it began.
     nodes_before: usize,
@@ -170,7 +170,7 @@ impl<'a> TreeBuilder<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tree = parse_scalar(&text, style, tag.as_deref());
-                let node = ScriptNode {
+                let node = ScriptValue {
                     tree,
                     tag: custom_tag(tag.as_deref()),
                     position: self.position(span),
@@ -225,7 +225,7 @@ impl<'a> TreeBuilder<'a> {
         self.count_nodes(1, span)?;
         let is_map = matches!(tree, Tree::Map(_));
         let node =
-            ScriptNode { tag: custom_tag(tag), ..ScriptNode::new(tree, self.position(span)) };
+            ScriptValue { tag: custom_tag(tag), ..ScriptValue::new(tree, self.position(span)) };
         self.open.push(OpenNode { node, anchor, key: None, is_map, nodes_before: since });
         Ok(())
     }
@@ -241,7 +241,7 @@ impl<'a> TreeBuilder<'a> {
 
     fn add_node(
         &mut self,
-        node: ScriptNode,
+        node: ScriptValue,
         anchor: usize,
         size: usize,
         span: Span,

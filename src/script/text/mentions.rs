@@ -1,9 +1,9 @@
 //! Whether a script reads a variable: in a template, an expression or an argument.
 
-use crate::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptValue, Tree};
 
 /// Whether a node reads a name; a message that only contains the word does not.
-pub fn reads_name(node: &ScriptNode, name: &str) -> bool {
+pub fn reads_name(node: &ScriptValue, name: &str) -> bool {
     match &node.tree {
         Tree::Text(text) => text_reads_name(text, name),
         Tree::List(items) => items.iter().any(|item| reads_name(item, name)),
@@ -17,7 +17,7 @@ pub fn reads_name(node: &ScriptNode, name: &str) -> bool {
 }
 
 /// Whether any text below the node holds the name.
-fn holds_name(node: &ScriptNode, name: &str) -> bool {
+fn holds_name(node: &ScriptValue, name: &str) -> bool {
     match &node.tree {
         Tree::Text(text) => has_name(text, name),
         Tree::List(items) => items.iter().any(|item| holds_name(item, name)),

@@ -14,7 +14,7 @@ use avocet_core::protocol::{
 };
 use avocet_hooks::{HookDecision, HookEvent};
 use avocet_model::{ModelError, ModelReply};
-use avocet_safety::{Cleared, Grant, PolicyContext, SessionOpening};
+use avocet_safety::{ClearedStep, Grant, PolicyContext, SessionOpening};
 
 pub mod drive;
 pub mod turn;
@@ -105,7 +105,7 @@ pub trait Host: Send {
     fn ask(&mut self, question: Question) -> impl Future<Output = Option<Decision>> + Send;
 
     /// Runs a cleared step; a cancel stops it, but it still returns an observation.
-    fn run(&mut self, step: Cleared) -> impl Future<Output = Observation> + Send;
+    fn run(&mut self, step: ClearedStep) -> impl Future<Output = Observation> + Send;
 
     /// Sends an event to the surfaces.
     fn emit(&mut self, event: Event) -> impl Future<Output = ()> + Send;

@@ -21,7 +21,7 @@ use avocet_core::protocol::{
 use avocet_hooks::{ActiveHooks, HookEvent};
 use avocet_model::{ModelError, ModelReply};
 use avocet_safety::{
-    self as safety, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, SessionOpening,
+    self as safety, ClearedStep, Grant, Judgement, NeedsApproval, PolicyContext, SessionOpening,
     Verdict,
 };
 
@@ -108,7 +108,7 @@ pub enum TurnAction {
     Ask(Box<Question>),
     /// The hooks of this event are asked about a step.
     Consult(HookEvent, Box<Step>),
-    Run(Box<Cleared>),
+    Run(Box<ClearedStep>),
     End(TurnOutcome),
 }
 
@@ -172,7 +172,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn keeps_change(&self, judged: &Assessment) -> bool {
+    fn keeps_change(&self, judged: &Judgement) -> bool {
         self.keeping.contains(&judged.step.id)
     }
 }
@@ -189,11 +189,11 @@ enum Waiting {
     },
     /// The user's answer to a question of the model.
     Choice {
-        judged: Box<Assessment>,
+        judged: Box<Judgement>,
     },
     /// The user's decision about the model's plan.
     Plan {
-        judged: Box<Assessment>,
+        judged: Box<Judgement>,
     },
     /// The user's decision whether a step runs again with what the sandbox denied it.
     Denied {
@@ -357,49 +357,49 @@ impl Turn {
             return consultation;
         }
         match safety::assess(step, scene) {
-            Verdict::Run(cleared) if interaction::is_interaction(cleared.assessment()) => {
+            Verdict::Run(cleared) if interaction::is_interaction(cleared.judgement()) => {
                 self.interact(&cleared, scene)
             }
             Verdict::Run(cleared)
-                if let Some(fault) = interaction::fault_of(cleared.assessment()) =>
+                if let Some(fault) = interaction::fault_of(cleared.judgement()) =>
             {
-                self.record_fault(cleared.assessment(), fault, scene)
+                self.record_fault(cleared.judgement(), fault, scene)
             }
             Verdict::Run(cleared)
-                if self.batch.keeps_change(cleared.assessment())
-                    || self.batch.advice.asks(cleared.assessment()) =>
+                if self.batch.keeps_change(cleared.judgement())
+                    || self.batch.advice.asks(cleared.judgement()) =>
             {
                 self.ask_about(cleared.into_needs_approval(), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
-            Verdict::Ask(held) if let Some(fault) = interaction::fault_of(held.assessment()) => {
-                self.record_fault(held.assessment(), fault, scene)
+            Verdict::Ask(held) if let Some(fault) = interaction::fault_of(held.judgement()) => {
+                self.record_fault(held.judgement(), fault, scene)
             }
             // A step that cannot start is not worth a question.
             Verdict::Ask(held)
-                if let Some(why) = transcript::missing_program_reason(held.assessment(), scene) =>
+                if let Some(why) = transcript::missing_program_reason(held.judgement(), scene) =>
             {
-                self.record_not_run(held.assessment(), Outcome::NotStarted, Some(why));
+                self.record_not_run(held.judgement(), Outcome::NotStarted, Some(why));
                 self.skip_rest(words::SKIPPED, scene);
                 self.advance(scene)
             }
             Verdict::Ask(held)
-                if self.batch.preapproved.covers(held.assessment())
-                    && !self.batch.keeps_change(held.assessment())
-                    && !self.batch.advice.asks(held.assessment()) =>
+                if self.batch.preapproved.covers(held.judgement())
+                    && !self.batch.keeps_change(held.judgement())
+                    && !self.batch.advice.asks(held.judgement()) =>
             {
                 self.run(held.approve(), None)
             }
             Verdict::Ask(held) => self.ask_unless_advised(held, scene),
             Verdict::Refuse(refused) => {
-                self.record_not_run(refused.assessment(), Outcome::Refused, None);
+                self.record_not_run(refused.judgement(), Outcome::Refused, None);
                 self.skip_rest(words::SKIPPED, scene);
                 self.advance(scene)
             }
         }
     }
 
-    fn run(&mut self, cleared: Cleared, instead_of: Option<StepAction>) -> TurnAction {
+    fn run(&mut self, cleared: ClearedStep, instead_of: Option<StepAction>) -> TurnAction {
         self.waiting = Waiting::Run { instead_of };
         TurnAction::Run(Box::new(cleared))
     }
@@ -410,7 +410,7 @@ impl Turn {
 
     fn ask_about(&mut self, held: NeedsApproval, scene: PolicyContext<'_>) -> TurnAction {
         let ahead = RemainingSteps::assess(&self.batch.todo, scene);
-        let judged = held.assessment();
+        let judged = held.judgement();
         let grants = if self.batch.keeps_change(judged) {
             Vec::new()
         } else {
@@ -437,7 +437,7 @@ impl Turn {
     }
 
     /// The question about a step of the reply, by itself. Only steps that ask are counted.
-    fn step_question(&mut self, judged: &Assessment) -> StepQuestion {
+    fn step_question(&mut self, judged: &Judgement) -> StepQuestion {
         let asked = &mut self.batch.asked;
         if !asked.contains(&judged.step.id) {
             asked.push(judged.step.id.clone());
@@ -509,7 +509,7 @@ impl Turn {
 
     fn record_not_run(
         &mut self,
-        judged: &Assessment,
+        judged: &Judgement,
         outcome: Outcome,
         note: Option<LocalizedText>,
     ) {
@@ -560,7 +560,7 @@ impl Turn {
             Waiting::Step { held, .. } => {
                 let note = Some(words::CANCELLED.into());
                 self.record(transcript::not_run_observation(
-                    held.assessment(),
+                    held.judgement(),
                     Outcome::Cancelled,
                     note,
                 ));

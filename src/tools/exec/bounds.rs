@@ -10,7 +10,7 @@
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use avocet_core::protocol::{StepAction, Tier};
-use avocet_safety::Assessment;
+use avocet_safety::Judgement;
 
 /// Bytes of its own that a step may have at least, and the part of the machine's memory
 /// that makes it more where there is much: runtimes begin with a part of it.
@@ -30,7 +30,7 @@ const SECONDS: u64 = 300;
 pub(super) const PROCESSES: u16 = 512;
 
 /// Whether a step is bounded at all: it runs by itself.
-pub(super) fn is_limited(judged: &Assessment) -> bool {
+pub(super) fn is_limited(judged: &Judgement) -> bool {
     judged.risk.tier == Tier::L0 && matches!(judged.step.work, StepAction::Exec { .. })
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::file::safe_open::{FileSlot, MissingFolders};
 use avocet_core::protocol::StepAction;
-use avocet_safety::Assessment;
+use avocet_safety::Judgement;
 use avocet_safety::redact::Redactor;
 
 /// The most of one step's files that is looked through, in bytes.
@@ -19,7 +19,7 @@ const FOLDERS: usize = 4;
 
 /// Begins at once, beside the start of the step. What cannot be learned is masked where it shows
 /// itself.
-pub(super) async fn learn_secrets(judged: &Assessment, redactor: Option<&Arc<Redactor>>) {
+pub(super) async fn learn_secrets(judged: &Judgement, redactor: Option<&Arc<Redactor>>) {
     let Some(redactor) = redactor.cloned() else { return };
     let (work, cwd) = (judged.step.work.clone(), judged.cwd.clone());
     let learned = tokio::task::spawn_blocking(move || {

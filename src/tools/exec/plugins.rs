@@ -15,7 +15,7 @@ use super::{Exec, not_run, parse, run};
 use crate::{RunControl, Tool};
 use avocet_core::i18n::{Phrase, tools as words};
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput};
-use avocet_safety::{Cleared, ToolTask};
+use avocet_safety::{ClearedStep, ToolTask};
 
 #[derive(Clone, Debug)]
 struct Plugins(Exec);
@@ -40,10 +40,10 @@ impl Tool for Plugins {
         "plugin.run {alias, args}: runs a plugin of slothtool; [\"--help\"] tells what it can"
     }
 
-    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {
         let exec = self.0.clone();
         async move {
-            let judged = step.assessment();
+            let judged = step.judgement();
             let say = match &judged.task {
                 Some(ToolTask::Plugin(plugin)) if plugin.interactive => words::NO_TERMINAL.into(),
                 Some(ToolTask::Fault(fault)) => fault.say.clone(),
@@ -56,14 +56,18 @@ impl Tool for Plugins {
         .boxed()
     }
 
-    fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run_in_terminal(
+        &self,
+        step: ClearedStep,
+        watch: RunControl,
+    ) -> BoxFuture<'static, Observation> {
         async move { run_interactive(&step, &watch).await }.boxed()
     }
 }
 
 /// A plugin that talks to the user, until it ends or the turn does.
-async fn run_interactive(step: &Cleared, watch: &RunControl) -> Observation {
-    let judged = step.assessment();
+async fn run_interactive(step: &ClearedStep, watch: &RunControl) -> Observation {
+    let judged = step.judgement();
     let (Some(ToolTask::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
         return not_run(judged, Outcome::Ran, words::NO_TERMINAL.into());
     };

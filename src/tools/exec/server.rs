@@ -11,7 +11,7 @@ use super::process_group::Group;
 use super::spawn::{self, ChildStreams, StepStartError};
 use crate::sandbox::Confined;
 use avocet_core::i18n::{LocalizedText, exec as words};
-use avocet_safety::Cleared;
+use avocet_safety::ClearedStep;
 
 /// A program that is spoken to.
 pub struct ServerProcess {
@@ -35,7 +35,7 @@ impl Exec {
     /// A sentence that says why it did not start.
     pub async fn start_server(
         &self,
-        step: &Cleared,
+        step: &ClearedStep,
         variables: BTreeMap<String, String>,
     ) -> Result<ServerProcess, LocalizedText> {
         let started = spawn::start(self, step, ChildStreams::Server(variables)).await;

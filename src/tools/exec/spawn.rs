@@ -19,7 +19,7 @@ use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
 use super::{Exec, bounds, format, git, helper, script};
 use avocet_core::i18n::{LocalizedText, exec as words};
 use avocet_core::protocol::{StepAction, Tier};
-use avocet_safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
+use avocet_safety::{ClearedStep, Judgement, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
 
 /// Why a step did not start, and whose decision that is.
 #[derive(Debug)]
@@ -76,10 +76,10 @@ impl LaunchPlan {
 /// Starts a step. Looks nothing up: the path is the one that was judged.
 pub(super) async fn start(
     exec: &Exec,
-    step: &Cleared,
+    step: &ClearedStep,
     streams: ChildStreams,
 ) -> Result<(ChildHandle, Option<Confined>), StepStartError> {
-    let judged = step.assessment();
+    let judged = step.judgement();
     let is_piece = matches!(streams, ChildStreams::Piped(_));
     let (setup, care) = (&exec.setup, environment_kind(judged, is_piece));
     let (path, args) = command(judged, &setup.shell).await?;
@@ -141,7 +141,7 @@ pub(super) async fn start(
 
 fn variables(
     exec: &Exec,
-    judged: &Assessment,
+    judged: &Judgement,
     care: EnvironmentKind<'_>,
     streams: &ChildStreams,
 ) -> Variables {
@@ -159,7 +159,7 @@ fn variables(
 
 /// The file a step starts and the arguments it was judged with.
 async fn command(
-    judged: &Assessment,
+    judged: &Judgement,
     shell: &Path,
 ) -> Result<(PathBuf, Vec<String>), StepStartError> {
     Ok(match &judged.step.work {
@@ -199,7 +199,7 @@ impl LaunchPlan {
 
 /// Anything graver than L0 that is cleared has been approved, by the user or a rule; a
 /// line for a shell is their own word whatever its tier.
-fn environment_kind(judged: &Assessment, is_piece: bool) -> EnvironmentKind<'_> {
+fn environment_kind(judged: &Judgement, is_piece: bool) -> EnvironmentKind<'_> {
     match (judged.risk.tier, &judged.step.work) {
         (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => EnvironmentKind::Automatic,
         (_, StepAction::Shell { .. }) if !is_piece => EnvironmentKind::User,
@@ -211,11 +211,7 @@ fn environment_kind(judged: &Assessment, is_piece: bool) -> EnvironmentKind<'_> 
 
 /// Additions for a step that runs by itself: arguments that make it harmless, and a
 /// repository that can start nothing.
-async fn harden_automatic(
-    mut plan: LaunchPlan,
-    args: &[String],
-    judged: &Assessment,
-) -> LaunchPlan {
+async fn harden_automatic(mut plan: LaunchPlan, args: &[String], judged: &Judgement) -> LaunchPlan {
     let launch = &judged.launch;
     let mut given = launch.arguments(args);
     plan.empty_folder = launch.empty_folder;
@@ -230,7 +226,7 @@ async fn harden_automatic(
 }
 
 /// The judged file, if it is still the one that was judged.
-async fn judged_program(name: &str, judged: &Assessment) -> Result<PathBuf, StepStartError> {
+async fn judged_program(name: &str, judged: &Judgement) -> Result<PathBuf, StepStartError> {
     let program = judged.program.as_ref();
     let program = program.ok_or_else(|| unable(not_found_message(name, &judged.cwd)))?;
     match tokio::fs::metadata(&program.path).await {

@@ -14,13 +14,13 @@ use super::{Exec, daemon_rule, not_run, signal_name};
 use crate::RunControl;
 use avocet_core::i18n::{LocalizedText, exec as words};
 use avocet_core::protocol::{Observation, Outcome, StepAction};
-use avocet_safety::{self as safety, Assessment, Cleared, TerminalProgram};
+use avocet_safety::{self as safety, ClearedStep, Judgement, TerminalProgram};
 
 /// How long a program may take to end after a signal: an editor keeps what was typed.
 const ENDING: Duration = Duration::from_millis(300);
 
 /// Why a step does not run without a terminal; `None`: it does.
-pub(super) fn refusal(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
+pub(super) fn refusal(exec: &Exec, judged: &Judgement) -> Option<LocalizedText> {
     let found = wanted(exec, judged).filter(|found| found.is_certain)?;
     let word = match judged.step.work {
         StepAction::Shell { .. } => words::NEEDS_TERMINAL,
@@ -30,7 +30,7 @@ pub(super) fn refusal(exec: &Exec, judged: &Assessment) -> Option<LocalizedText>
 }
 
 /// Why a step failed that probably missed a terminal.
-pub(super) fn hint(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
+pub(super) fn hint(exec: &Exec, judged: &Judgement) -> Option<LocalizedText> {
     let found = wanted(exec, judged)?;
     let word = match judged.step.work {
         StepAction::Shell { .. } => words::MISSED_TERMINAL,
@@ -40,15 +40,15 @@ pub(super) fn hint(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
 }
 
 /// The program of a step that needs a terminal.
-fn wanted(exec: &Exec, judged: &Assessment) -> Option<TerminalProgram> {
+fn wanted(exec: &Exec, judged: &Judgement) -> Option<TerminalProgram> {
     let found = safety::terminal_program(&judged.step.work)?;
     let elsewhere = found.is_editor && !exec.setup.environment.edits_in_terminal();
     (!found.works_without && !elsewhere).then_some(found)
 }
 
 /// Runs a step that has the terminal, until it ends or the turn does.
-pub(super) async fn run(exec: &Exec, step: &Cleared, watch: &RunControl) -> Observation {
-    let judged = step.assessment();
+pub(super) async fn run(exec: &Exec, step: &ClearedStep, watch: &RunControl) -> Observation {
+    let judged = step.judgement();
     let exiting = &exec.steps.exiting;
     if watch.cancel.is_cancelled() || exiting.is_cancelled() {
         return not_run(judged, Outcome::Cancelled, words::CANCELLED.into());

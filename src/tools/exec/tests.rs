@@ -17,13 +17,13 @@ use skip::{Reason, skip};
 #[path = "../../../tests/support/skip.rs"]
 mod skip;
 
-fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
+fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judgement {
     let name = program.file_name().expect("a name").to_string_lossy();
     let meta = std::fs::metadata(program).expect("a program");
     // The judgement's result for a git that runs alone or in a wrapper.
     let behind = args.iter().position(|arg| *arg == "git").map(|at| at + 1);
     let git = if name == "git" { Some(0) } else { behind };
-    Assessment {
+    Judgement {
         step: Step {
             id: "cmd_001".into(),
             work: StepAction::exec(name, args),
@@ -46,11 +46,11 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
     }
 }
 
-async fn run_step(judged: Assessment, redactor: Option<Redactor>) -> Observation {
-    run_cleared(Cleared::new_for_test(judged), redactor).await
+async fn run_step(judged: Judgement, redactor: Option<Redactor>) -> Observation {
+    run_cleared(ClearedStep::new_for_test(judged), redactor).await
 }
 
-async fn run_cleared(step: Cleared, redactor: Option<Redactor>) -> Observation {
+async fn run_cleared(step: ClearedStep, redactor: Option<Redactor>) -> Observation {
     let user = [("HOME", "/nonexistent"), ("MINE", "1"), ("PATH", "/usr/bin:/bin")];
     let setup = Setup {
         shell: "/bin/sh".into(),
@@ -177,9 +177,9 @@ mod held;
 async fn a_step_that_differs_from_the_judged_one_does_not_start() {
     let folder = folder();
     let echo = Path::new("/usr/bin/env");
-    let asked = || Cleared::new_for_test(judged(Tier::L1, folder.path(), echo, &["true"]));
+    let asked = || ClearedStep::new_for_test(judged(Tier::L1, folder.path(), echo, &["true"]));
     assert_eq!(run_cleared(asked(), None).await.outcome, Outcome::Ran);
-    let changes: [fn(&mut Assessment); 4] = [
+    let changes: [fn(&mut Judgement); 4] = [
         |judged| judged.step.work = StepAction::exec("env", &["false"]),
         |judged| judged.step.work = StepAction::Shell { line: "true".into() },
         |judged| judged.cwd = "/".into(),

@@ -19,7 +19,7 @@ use super::{RunControl, Tool};
 use avocet_core::i18n::{LocalizedText, Phrase, common, tools as words};
 use avocet_core::protocol::{Change, Image, Observation, Outcome, ParsedOutput};
 use avocet_safety::tools::InputError;
-use avocet_safety::{Assessment, Cleared, ToolTask};
+use avocet_safety::{ClearedStep, Judgement, ToolTask};
 
 mod backups;
 mod file_lines;
@@ -114,10 +114,10 @@ impl Tool for FileTool {
         self.spec.prompt
     }
 
-    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+    fn run(&self, step: ClearedStep, watch: RunControl) -> BoxFuture<'static, Observation> {
         let desk = self.state.clone();
         async move {
-            let judged = step.assessment().clone();
+            let judged = step.judgement().clone();
             let began = Instant::now();
             let cancel = watch.cancel.clone();
             let work = move || run(&step, &desk, &cancel);
@@ -131,7 +131,7 @@ impl Tool for FileTool {
     }
 }
 
-fn observation(judged: &Assessment, done: FileToolResult, began: Instant) -> Observation {
+fn observation(judged: &Judgement, done: FileToolResult, began: Instant) -> Observation {
     let outcome = done.outcome.unwrap_or(Outcome::Ran);
     let cwd = judged.cwd.to_string_lossy();
     let mut seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
@@ -147,7 +147,7 @@ fn observation(judged: &Assessment, done: FileToolResult, began: Instant) -> Obs
     seen
 }
 
-fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> FileToolResult {
+fn run(step: &ClearedStep, desk: &FileToolState, cancel: &CancellationToken) -> FileToolResult {
     if cancel.is_cancelled() {
         return cancelled();
     }
@@ -157,7 +157,7 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
             ..FileToolResult::failed(words::NOT_AS_JUDGED)
         };
     }
-    match &step.assessment().task {
+    match &step.judgement().task {
         Some(ToolTask::Fault(fault)) => match &fault.missing {
             Some(spot) => FileToolResult::failed(similar_names(&spot.shown, &spot.path)),
             None => fault.clone().into(),

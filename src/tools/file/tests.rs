@@ -60,14 +60,14 @@ impl FileFixture {
         let cleared = match self.judged(name, input) {
             Verdict::Run(cleared) => cleared,
             Verdict::Ask(held) => held.approve(),
-            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.assessment().risk),
+            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.judgement().risk),
         };
         self.work(cleared).await
     }
 
-    async fn work(&self, cleared: Cleared) -> Observation {
+    async fn work(&self, cleared: ClearedStep) -> Observation {
         let tools = Toolbox::new(all(&self.desk));
-        let tool = tools.find(&cleared.assessment().step.work).expect("the tool").clone();
+        let tool = tools.find(&cleared.judgement().step.work).expect("the tool").clone();
         let (output, _) = unbounded_channel();
         tool.run(cleared, RunControl::new(CancellationToken::new(), output)).await
     }
@@ -428,7 +428,7 @@ async fn what_is_no_file_is_named_and_neither_waited_for_nor_replaced() {
             ("file.write", json!({"path": name, "content": "x"})),
         ] {
             let said = match bench.judged(tool, input.clone()) {
-                Verdict::Refuse(refused) => format!("{:?}", refused.assessment().task),
+                Verdict::Refuse(refused) => format!("{:?}", refused.judgement().task),
                 _ => note(&bench.run(tool, input).await),
             };
             assert!(said.contains("is a pipe, a socket or a device"), "{tool} {name}: {said}");
@@ -448,7 +448,7 @@ fn a_link_that_leads_out_asks_the_same_for_a_program_and_for_the_tool() {
     let scene = PolicyContext { policy: &policy, place: &bench.place, world: &bench.world };
     for verdict in [assess(step, scene), bench.judged("file.read", json!({"path": "out.txt"}))] {
         let Verdict::Ask(held) = verdict else { panic!("{verdict:?}") };
-        assert_eq!(held.assessment().risk.rule, "path.outside");
+        assert_eq!(held.judgement().risk.rule, "path.outside");
     }
 }
 

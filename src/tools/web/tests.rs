@@ -124,7 +124,7 @@ impl Web {
         let cleared = match self.judged(url, 0) {
             Verdict::Run(cleared) => cleared,
             Verdict::Ask(held) => held.approve(),
-            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.assessment().risk),
+            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.judgement().risk),
         };
         let (output, _) = unbounded_channel();
         self.tool().run(cleared, RunControl::new(self.cancel.clone(), output)).await

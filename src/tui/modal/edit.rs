@@ -15,18 +15,18 @@ pub struct Editor {
     /// The meaning of the current text.
     work: Result<StepAction, LocalizedText>,
     form: EditableForm,
-    /// The last assessment, and the work it was about.
+    /// The last judgement, and the work it was about.
     last_assessment: Option<(StepAction, Risk)>,
     /// The change that this work would make to a file.
     change: Option<Change>,
 }
 
-/// The state of the assessment of the current text.
+/// The state of the judgement of the current text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EditAssessment<'a> {
     /// It cannot be parsed.
     Unreadable(&'a LocalizedText),
-    /// Not assessed yet; the assessment of the text before stays in view meanwhile.
+    /// Not assessed yet; the judgement of the text before stays in view meanwhile.
     Pending(Option<&'a Risk>),
     Current(&'a Risk),
 }
@@ -53,11 +53,11 @@ impl Editor {
         (!known).then(|| work.clone())
     }
 
-    /// Takes an assessment. A late one for an earlier text must not replace the one for the current
+    /// Takes an judgement. A late one for an earlier text must not replace the one for the current
     /// text: nothing would request that again.
     pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
         let late =
-            matches!(self.assessment(), EditAssessment::Current(_)) && self.work() != Some(&work);
+            matches!(self.judgement(), EditAssessment::Current(_)) && self.work() != Some(&work);
         if !late {
             (self.last_assessment, self.change) = (Some((work, risk)), change);
         }
@@ -65,10 +65,10 @@ impl Editor {
 
     /// The change that the edited step makes to a file, where that is known.
     pub fn change(&self) -> Option<&Change> {
-        self.change.as_ref().filter(|_| matches!(self.assessment(), EditAssessment::Current(_)))
+        self.change.as_ref().filter(|_| matches!(self.judgement(), EditAssessment::Current(_)))
     }
 
-    pub fn assessment(&self) -> EditAssessment<'_> {
+    pub fn judgement(&self) -> EditAssessment<'_> {
         match (&self.work, &self.last_assessment) {
             (Err(fault), _) => EditAssessment::Unreadable(fault),
             (Ok(work), Some((judged, risk))) if judged == work => EditAssessment::Current(risk),
@@ -83,7 +83,7 @@ impl Editor {
 
     /// The work, if it can be approved: assessed as it is, and not denied.
     pub fn approvable_work(&self) -> Option<&StepAction> {
-        match self.assessment() {
+        match self.judgement() {
             EditAssessment::Current(risk) if risk.tier < Tier::L2 => self.work(),
             EditAssessment::Current(_)
             | EditAssessment::Pending(_)

@@ -181,7 +181,7 @@ impl QuestionState {
         self.frame.scroll(by, self.severity() == Severity::Plain)
     }
 
-    /// The current content of the dialog, for a question about `work` with the assessment `risk`.
+    /// The current content of the dialog, for a question about `work` with the judgement `risk`.
     pub fn subject<'a>(
         &'a self,
         work: &'a StepAction,
@@ -192,7 +192,7 @@ impl QuestionState {
         let Some(QuestionField::Step(editor)) = &self.field else {
             return Subject { work, risk, change, certainty: Certainty::Proposed, diffs };
         };
-        let (risk, standing) = match editor.assessment() {
+        let (risk, standing) = match editor.judgement() {
             EditAssessment::Current(risk) => (risk, Certainty::Assessed),
             EditAssessment::Pending(last) => (last.unwrap_or(risk), Certainty::Pending),
             EditAssessment::Unreadable(fault) => (risk, Certainty::Unreadable(fault)),
@@ -437,7 +437,7 @@ impl QuestionState {
         self.send(decision)
     }
 
-    /// After an edit: asks for an assessment if there is something new to assess.
+    /// After an edit: asks for an judgement if there is something new to assess.
     fn request_assessment(&mut self) -> ModalAction {
         let ask = self.id;
         let Some(QuestionField::Step(editor)) = &mut self.field else { return ModalAction::Stay };

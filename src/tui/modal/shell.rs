@@ -1,5 +1,5 @@
 //! The dialog that asks whether a shell line may run, for lines that the user typed and for the
-//! shell pieces of a template: each simple command has its own assessment.
+//! shell pieces of a template: each simple command has its own judgement.
 
 use ratatui::text::Line;
 

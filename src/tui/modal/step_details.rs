@@ -453,7 +453,7 @@ fn named(effect: Effect) -> LocalizedText {
     effect_phrase(effect).into()
 }
 
-/// The colour of an assessment: a risk lowered from L2 keeps the colour of L2.
+/// The colour of an judgement: a risk lowered from L2 keeps the colour of L2.
 pub fn tone(risk: &Risk, cx: &DrawContext<'_>) -> Style {
     cx.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
 }

@@ -1,5 +1,5 @@
 //! What a question about a step shows first: the step as proposed, or as edited, and how current its
-//! assessment is.
+//! judgement is.
 
 use ratatui::text::{Line, Span};
 
@@ -22,13 +22,13 @@ pub struct Subject<'a> {
     pub diffs: &'a DiffViewCache,
 }
 
-/// How current the assessment of a subject is.
+/// How current the judgement of a subject is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Certainty<'a> {
     Proposed,
     /// Edited, and assessed in its current text.
     Assessed,
-    /// Edited; the assessment shown is of an earlier text.
+    /// Edited; the judgement shown is of an earlier text.
     Pending,
     Unreadable(&'a LocalizedText),
 }

@@ -41,7 +41,7 @@ impl Wall {
         ] {
             let words = [&["git"], args].concat();
             assert_eq!(
-                self.approved(&words).assessment().risk.tier,
+                self.approved(&words).judgement().risk.tier,
                 avocet::protocol::Tier::L0,
                 "{what} {args:?}"
             );

@@ -159,6 +159,6 @@ fn questions_about_the_machine_run_and_what_changes_it_asks() {
         ("sleep 5; sleep 61", Tier::L1),
         ("while true; do sleep 1; done", Tier::L1),
     ] {
-        assert_eq!(shell_verdict(line).assessment().risk.tier, tier, "{line}");
+        assert_eq!(shell_verdict(line).judgement().risk.tier, tier, "{line}");
     }
 }

@@ -37,8 +37,8 @@ fn staging_and_beginning_a_branch_ask_where_a_program_would_run() {
     let asks = |file: &'static str, text: &'static str, line: &str| {
         let machine = Repository(file, text);
         let place = place();
-        let scene = PolicyContext { policy: &policy, place: &place, world: &machine };
-        matches!(assess(step_of(line), scene), Verdict::Ask(_))
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &machine };
+        matches!(assess(step_of(line), policy_cx), Verdict::Ask(_))
     };
     let filter = "[filter \"a\"]\n\tclean = ./evil.sh\n";
     for (file, text, line, expected) in [

@@ -55,13 +55,13 @@ fn count_questions(approval: ApprovalMode) -> usize {
         let mut asked = false;
         for step in list {
             let machine = Project::default();
-            let scene = PolicyContext { policy: &policy, place: &place, world: &machine };
-            let verdict = assess(step, scene);
+            let policy_cx = PolicyContext { policy: &policy, place: &place, world: &machine };
+            let verdict = assess(step, policy_cx);
             assert!(!matches!(verdict, Verdict::Refuse(_)), "{verdict:?}");
             if matches!(verdict, Verdict::Ask(_)) {
                 questions += usize::from(!asked);
                 asked = true;
-                let grants = suggest_grants(verdict.assessment(), scene);
+                let grants = suggest_grants(verdict.judgement(), policy_cx);
                 policy.granted.extend(grants);
             }
         }

@@ -5,7 +5,7 @@ use super::bash;
 
 fn reasons(line: &str) -> Vec<String> {
     let verdict = assess_with(bash(line), &Policy::default(), &place());
-    let risk = &verdict.assessment().risk;
+    let risk = &verdict.judgement().risk;
     assert_eq!(risk.rule, risk.reasons[0].rule, "{line}");
     risk.reasons.iter().map(|reason| reason.say.to_string()).collect()
 }
@@ -24,7 +24,7 @@ fn a_line_that_is_not_understood_names_the_pieces_that_ask_first() {
 fn a_reason_of_a_piece_is_not_said_again_about_the_line() {
     for line in ["npm test && ls", "npm test; git push", "npm test && ls \"$x\""] {
         let verdict = assess_with(bash(line), &Policy::default(), &place());
-        let rules = verdict.assessment().risk.reasons.iter().map(|reason| reason.rule.as_str());
+        let rules = verdict.judgement().risk.reasons.iter().map(|reason| reason.rule.as_str());
         let rules: Vec<&str> = rules.filter(|rule| rule.starts_with("npm")).collect();
         assert_eq!(rules, ["npm.test"], "{line}");
     }
@@ -32,7 +32,7 @@ fn a_reason_of_a_piece_is_not_said_again_about_the_line() {
 
 #[test]
 fn addresses_of_other_repositories_go_to_a_pipe_only_as_whole_lines() {
-    let tier = |line| assess_with(bash(line), &Policy::default(), &place()).assessment().risk.tier;
+    let tier = |line| assess_with(bash(line), &Policy::default(), &place()).judgement().risk.tier;
     for line in [
         "git remote | base64",
         "git remote -v | head",

@@ -32,7 +32,7 @@ impl Turn {
             let verdict = safety::assess(step, scene);
             let reason = advice.reason.unwrap_or_else(|| phrases::NO_REASON.into());
             let note = phrases::DENIED.with("reason", reason);
-            self.record_not_run(verdict.assessment(), Outcome::Declined, Some(note));
+            self.record_not_run(verdict.judgement(), Outcome::Declined, Some(note));
             self.skip_rest(words::SKIPPED, scene);
             return self.advance(scene);
         }
@@ -50,15 +50,14 @@ impl Turn {
         held: NeedsApproval,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
-        if self.batch.keeps_change(held.assessment()) {
+        if self.batch.keeps_change(held.judgement()) {
             return self.ask_about(held, scene);
         }
-        let is_allowed = |turn: &Turn| {
-            turn.batch.advice.decision(held.assessment()) == Some(HookDecision::Allow)
-        };
+        let is_allowed =
+            |turn: &Turn| turn.batch.advice.decision(held.judgement()) == Some(HookDecision::Allow);
         if !is_allowed(self)
             && let Some(consultation) =
-                self.consult(HookEvent::PermissionRequest, &held.assessment().step)
+                self.consult(HookEvent::PermissionRequest, &held.judgement().step)
         {
             return consultation;
         }

@@ -3,7 +3,7 @@
 use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
 use avocet_core::i18n::agent as words;
 use avocet_core::protocol::{ApprovalMode, Decision, Outcome, Step, StepAction, TurnOutcome};
-use avocet_safety::{self as safety, Assessment, Grant, NeedsApproval, PolicyContext, Verdict};
+use avocet_safety::{self as safety, Grant, Judgement, NeedsApproval, PolicyContext, Verdict};
 
 impl Turn {
     pub(super) fn handle_decision(
@@ -26,7 +26,7 @@ impl Turn {
             // Only a plain approval of this question alone runs it.
             Waiting::Unsandboxed { held } => match decision {
                 Decision::Approve => self.run(held.approve_without_sandbox(), None),
-                Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
+                Decision::Edit(work) => self.run_edited(held.judgement(), work, scene),
                 Decision::Reject { .. }
                 | Decision::NotAsked { .. }
                 | Decision::Dismiss
@@ -82,12 +82,12 @@ impl Turn {
     ) -> TurnAction {
         let decision = match decision {
             // An edit that changes nothing is an approval.
-            Decision::Edit(work) if work == held.assessment().step.work => Decision::Approve,
+            Decision::Edit(work) if work == held.judgement().step.work => Decision::Approve,
             other => other,
         };
         // Edits are accepted from now on where they could be remembered.
         let accepts_edits = !grants.is_empty()
-            && held.assessment().change().is_some()
+            && held.judgement().change().is_some()
             && matches!(decision, Decision::AcceptPlan { mode: ApprovalMode::Edits, .. });
         let yes = accepts_edits
             || matches!(
@@ -95,7 +95,7 @@ impl Turn {
                 Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
             );
         if yes && self.is_stale(&held, scene) {
-            self.batch.todo.push_front(held.assessment().step.clone());
+            self.batch.todo.push_front(held.judgement().step.clone());
             return self.advance(scene);
         }
         match decision {
@@ -111,9 +111,9 @@ impl Turn {
                 }
                 self.run(held.approve(), None)
             }
-            Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
-            Decision::Trust if trust::is_given(held.assessment(), scene) => {
-                self.batch.todo.push_front(held.assessment().step.clone());
+            Decision::Edit(work) => self.run_edited(held.judgement(), work, scene),
+            Decision::Trust if trust::is_given(held.judgement(), scene) => {
+                self.batch.todo.push_front(held.judgement().step.clone());
                 self.advance(scene)
             }
             Decision::NotAsked { .. }
@@ -158,7 +158,7 @@ impl Turn {
             | Decision::WithoutSandbox
             | Decision::Stop => words::DECLINED.into(),
         };
-        self.record_not_run(held.assessment(), Outcome::Declined, Some(note));
+        self.record_not_run(held.judgement(), Outcome::Declined, Some(note));
         if is_stop {
             self.stop_batch(scene);
             return self.end(TurnOutcome::Stopped);
@@ -170,7 +170,7 @@ impl Turn {
     /// A step the user edited is judged like any other; the user has already approved it.
     pub(super) fn run_edited(
         &mut self,
-        original: &Assessment,
+        original: &Judgement,
         work: StepAction,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
@@ -181,7 +181,7 @@ impl Turn {
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
                 let note = words::EDITED.with("step", instead_of.short_line());
-                self.record_not_run(refused.assessment(), Outcome::Refused, Some(note));
+                self.record_not_run(refused.judgement(), Outcome::Refused, Some(note));
                 self.skip_rest(words::SKIPPED, scene);
                 self.advance(scene)
             }

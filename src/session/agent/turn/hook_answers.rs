@@ -4,7 +4,7 @@ use crate::agent::StepAdvice;
 use avocet_core::i18n::{LocalizedText, agent as words, hooks as phrases};
 use avocet_core::protocol::Observation;
 use avocet_hooks::{HookDecision, HookEvent};
-use avocet_safety::Assessment;
+use avocet_safety::Judgement;
 
 /// The answers about the steps of a list.
 #[derive(Debug, Default)]
@@ -19,12 +19,12 @@ impl BatchAdvice {
     }
 
     /// The strictest answer.
-    pub(super) fn decision(&self, judged: &Assessment) -> Option<HookDecision> {
+    pub(super) fn decision(&self, judged: &Judgement) -> Option<HookDecision> {
         self.of(&judged.step.id).filter_map(|advice| advice.decision).max()
     }
 
     /// Whether the user is to decide about a step.
-    pub(super) fn asks(&self, judged: &Assessment) -> bool {
+    pub(super) fn asks(&self, judged: &Judgement) -> bool {
         self.decision(judged) == Some(HookDecision::Ask)
     }
 

@@ -7,15 +7,15 @@ use avocet_core::i18n::agent as words;
 use avocet_core::protocol::{
     ApprovalMode, Decision, Event, Observation, Outcome, PlanItem, Question, TurnOutcome,
 };
-use avocet_safety::{Assessment, Cleared, PolicyContext, ToolTask};
+use avocet_safety::{ClearedStep, Judgement, PolicyContext, ToolTask};
 
 /// Whether the step is one of those.
-pub(super) fn is_interaction(judged: &Assessment) -> bool {
+pub(super) fn is_interaction(judged: &Judgement) -> bool {
     matches!(judged.task, Some(ToolTask::Ask(_) | ToolTask::Plan(_)))
 }
 
 /// The fault in the form of a step, which nothing has to judge or to run.
-pub(super) fn fault_of(judged: &Assessment) -> Option<LocalizedText> {
+pub(super) fn fault_of(judged: &Judgement) -> Option<LocalizedText> {
     match &judged.task {
         Some(ToolTask::Fault(fault)) if fault.is_form => Some(fault.say.clone()),
         _ => None,
@@ -23,8 +23,12 @@ pub(super) fn fault_of(judged: &Assessment) -> Option<LocalizedText> {
 }
 
 impl Turn {
-    pub(super) fn interact(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> TurnAction {
-        let judged = cleared.assessment();
+    pub(super) fn interact(
+        &mut self,
+        cleared: &ClearedStep,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        let judged = cleared.judgement();
         match &judged.task {
             Some(ToolTask::Ask(choice)) => {
                 self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };
@@ -54,7 +58,7 @@ impl Turn {
     /// Applies the user's answer to the model's question.
     pub(super) fn apply_answer(
         &mut self,
-        judged: &Assessment,
+        judged: &Judgement,
         decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
@@ -98,7 +102,7 @@ impl Turn {
     /// what next; a word of theirs goes to the model, which plans again.
     pub(super) fn decide_on_plan(
         &mut self,
-        judged: &Assessment,
+        judged: &Judgement,
         decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
@@ -133,7 +137,7 @@ impl Turn {
     /// The rest of the reply was judged in plan mode, so the model is asked again first.
     fn accept_plan(
         &mut self,
-        judged: &Assessment,
+        judged: &Judgement,
         mode: ApprovalMode,
         edited: Option<Vec<PlanItem>>,
         scene: PolicyContext<'_>,
@@ -153,7 +157,7 @@ impl Turn {
         self.advance(scene)
     }
 
-    fn record_answer(&mut self, judged: &Assessment, text: String, note: Option<LocalizedText>) {
+    fn record_answer(&mut self, judged: &Judgement, text: String, note: Option<LocalizedText>) {
         let mut seen = Observation {
             exit_code: Some(0),
             stdout: text,

@@ -6,12 +6,12 @@
 use std::collections::VecDeque;
 
 use avocet_core::protocol::{self, Reason, Step, Tier};
-use avocet_safety::{self as safety, Assessment, PolicyContext, Verdict};
+use avocet_safety::{self as safety, Judgement, PolicyContext, Verdict};
 
 /// The rest of a reply's list, as judged now.
 #[derive(Debug, Default)]
 pub struct RemainingSteps {
-    steps: Vec<Assessment>,
+    steps: Vec<Judgement>,
     /// Those that will ask.
     asking: Vec<String>,
 }
@@ -24,22 +24,21 @@ impl RemainingSteps {
             if matches!(verdict, Verdict::Ask(_)) {
                 ahead.asking.push(step.id.clone());
             }
-            ahead.steps.push(verdict.assessment().clone());
+            ahead.steps.push(verdict.judgement().clone());
         }
         ahead
     }
 
     /// The number of questions that are still to come.
     pub fn questions(&self, approved: &Preapproved) -> usize {
-        let asks = |judged: &&Assessment| {
-            self.asking.contains(&judged.step.id) && !approved.covers(judged)
-        };
+        let asks =
+            |judged: &&Judgement| self.asking.contains(&judged.step.id) && !approved.covers(judged);
         self.steps.iter().filter(asks).count()
     }
 
     /// The form that surfaces show.
     pub fn upcoming_steps(&self) -> Vec<protocol::UpcomingStep> {
-        let shown = |judged: &Assessment| protocol::UpcomingStep {
+        let shown = |judged: &Judgement| protocol::UpcomingStep {
             id: judged.step.id.clone(),
             work: judged.step.work.clone(),
             risk: judged.risk.clone(),
@@ -62,11 +61,11 @@ impl RemainingSteps {
 
 /// Steps approved in advance, as they were shown.
 #[derive(Debug, Default)]
-pub struct Preapproved(Vec<Assessment>);
+pub struct Preapproved(Vec<Judgement>);
 
 impl Preapproved {
     /// True if the approval covers the step as judged now.
-    pub fn covers(&self, now: &Assessment) -> bool {
+    pub fn covers(&self, now: &Judgement) -> bool {
         self.0.iter().any(|shown| shown.step == now.step && !is_worse(now, shown))
     }
 
@@ -80,7 +79,7 @@ impl Preapproved {
     }
 }
 
-fn is_worse(now: &Assessment, shown: &Assessment) -> bool {
+fn is_worse(now: &Judgement, shown: &Judgement) -> bool {
     // The same rule may raise another argument now, such as one that became a link.
     let is_shown = |now: &Reason| {
         shown.risk.reasons.iter().any(|known| (&known.rule, known.arg) == (&now.rule, now.arg))

@@ -37,10 +37,10 @@ impl Turn {
     /// True if the approved file has changed in the meantime: the user is asked again, with the
     /// change as it would be now.
     pub(super) fn is_stale(&mut self, held: &NeedsApproval, scene: PolicyContext<'_>) -> bool {
-        let judged = held.assessment();
+        let judged = held.judgement();
         let Some(shown) = judged.change() else { return false };
         let now = safety::assess(judged.step.clone(), scene);
-        if now.assessment().change() == Some(shown) {
+        if now.judgement().change() == Some(shown) {
             return false;
         }
         let say = words::CHANGED_MEANWHILE.with("path", shown.path.as_str());

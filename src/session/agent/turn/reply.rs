@@ -16,7 +16,7 @@ use avocet_core::protocol::{
     TEXT_CALL, ToolCall, Truncation, TurnOutcome,
 };
 use avocet_model::ModelReply;
-use avocet_safety::{self as safety, Assessment, PolicyContext, Verdict};
+use avocet_safety::{self as safety, Judgement, PolicyContext, Verdict};
 
 /// How a chat of the JSON protocol begins.
 const CHAT: &str = r#"{"type":"chat","message":"#;
@@ -102,7 +102,7 @@ impl Turn {
     /// other steps of the reply do not depend on it.
     pub(super) fn record_fault(
         &mut self,
-        judged: &Assessment,
+        judged: &Judgement,
         fault: LocalizedText,
         context: PolicyContext<'_>,
     ) -> TurnAction {

@@ -31,7 +31,7 @@ impl Turn {
         for step in steps {
             let verdict = safety::assess(step, scene);
             self.record(transcript::not_run_observation(
-                verdict.assessment(),
+                verdict.judgement(),
                 Outcome::Cancelled,
                 Some(why.clone()),
             ));

@@ -187,7 +187,7 @@ fn cmd(lines: &[&str]) -> String {
 
 fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
     let TurnAction::Run(cleared) = action else { panic!("does not run: {action:?}") };
-    let judged = cleared.assessment();
+    let judged = cleared.judgement();
     let mut seen = transcript::not_run_observation(judged, outcome, None);
     seen.exit_code = code;
     seen.duration_ms = 3;
@@ -198,7 +198,7 @@ fn line(action: &TurnAction) -> String {
     match action {
         TurnAction::Consult(event, step) => format!("{event:?} {}", step.work.short_line()),
         TurnAction::Run(cleared) => {
-            format!("run {}", cleared.assessment().step.work.short_line())
+            format!("run {}", cleared.judgement().step.work.short_line())
         }
         TurnAction::Ask(ask) => match &**ask {
             Question::Step(StepQuestion { step, number, of, risk, .. }) => {

@@ -15,7 +15,7 @@ use avocet_core::protocol::{
     ContentBlock, Dialect, Image, Message, Observation, Outcome, Role, StepAction, ToolResult,
     streaming,
 };
-use avocet_safety::{Assessment, PolicyContext};
+use avocet_safety::{Judgement, PolicyContext};
 use avocet_tools::parse;
 
 /// How much of an invalid reply is sent back with its error, in bytes.
@@ -442,7 +442,7 @@ fn text_before_json(text: &str) -> &str {
 
 /// The observation of a step that was judged but did not run.
 pub fn not_run_observation(
-    judged: &Assessment,
+    judged: &Judgement,
     outcome: Outcome,
     note: Option<LocalizedText>,
 ) -> Observation {
@@ -469,7 +469,7 @@ fn action_json(work: &StepAction) -> Value {
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
 pub fn missing_program_reason(
-    judged: &Assessment,
+    judged: &Judgement,
     scene: PolicyContext<'_>,
 ) -> Option<LocalizedText> {
     let StepAction::Exec { program, .. } = &judged.step.work else { return None };

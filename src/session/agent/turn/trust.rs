@@ -1,21 +1,21 @@
 //! Offers trust in the folder when a step needs it.
 
 use avocet_core::protocol::TrustOffer;
-use avocet_safety::{Assessment, PolicyContext, UNTRUSTED};
+use avocet_safety::{Judgement, PolicyContext, UNTRUSTED};
 
 /// The offer in the question, if trust would change the judgement. The caller adds the contents of
 /// the folder.
-pub fn offer(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Box<TrustOffer>> {
+pub fn offer(judged: &Judgement, scene: PolicyContext<'_>) -> Option<Box<TrustOffer>> {
     let folder = scene.place.cwd.display().to_string();
     (!scene.place.trusted && needs_trust(judged))
         .then(|| Box::new(TrustOffer { folder, ..TrustOffer::default() }))
 }
 
 /// Whether the required trust has been given.
-pub fn is_given(judged: &Assessment, scene: PolicyContext<'_>) -> bool {
+pub fn is_given(judged: &Judgement, scene: PolicyContext<'_>) -> bool {
     scene.place.trusted && needs_trust(judged)
 }
 
-fn needs_trust(judged: &Assessment) -> bool {
+fn needs_trust(judged: &Judgement) -> bool {
     judged.risk.reasons.iter().any(|reason| reason.rule == UNTRUSTED)
 }

@@ -40,7 +40,7 @@ impl Turn {
     }
 
     pub(super) fn ask_to_open(&mut self, held: NeedsApproval, denied: SandboxDenial) -> TurnAction {
-        let judged = held.assessment();
+        let judged = held.judgement();
         // An opening is never one of several. For the session it is for exactly this command.
         let question = Question::Step(StepQuestion {
             risk: safety::opening_risk(judged, &denied),
@@ -54,7 +54,7 @@ impl Turn {
     /// The user wants it to run again without the sandbox: a graver question, which is asked by
     /// itself.
     fn ask_without_sandbox(&mut self, held: NeedsApproval) -> TurnAction {
-        let judged = held.assessment();
+        let judged = held.judgement();
         let question = Question::Step(StepQuestion {
             risk: safety::unsandboxed_risk(judged),
             ..self.step_question(judged)
@@ -73,14 +73,14 @@ impl Turn {
         match decision {
             Decision::Approve => self.run(held.approve_with(denied), None),
             Decision::Remember(ApprovalScope::Session) => {
-                let judged = held.assessment();
+                let judged = held.judgement();
                 let (command, cwd) = (judged.step.work.clone(), judged.cwd.clone());
                 let opening = SessionOpening { command, cwd, denied: denied.clone() };
                 self.side_effects.push(SideEffect::OpenForSession(Box::new(opening)));
                 self.run(held.approve_with(denied), None)
             }
             Decision::WithoutSandbox => self.ask_without_sandbox(held),
-            Decision::Edit(work) => self.run_edited(held.assessment(), work, scene),
+            Decision::Edit(work) => self.run_edited(held.judgement(), work, scene),
             Decision::Stop
             | Decision::Reject { .. }
             | Decision::NotAsked { .. }

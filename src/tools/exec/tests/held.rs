@@ -96,7 +96,7 @@ impl SandboxFixture {
         judged.launch.helpers = vec!["/usr".into(), "/bin".into()];
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl::new(cancel, output))
+        run(&self.exec, &ClearedStep::new_for_test(judged), None, &RunControl::new(cancel, output))
             .await
             .observation
     }
@@ -369,7 +369,7 @@ impl SandboxFixture {
         let judged = judged(Tier::L0, &self.at("ws"), Path::new(program), args);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl::new(cancel, output))
+        run(&self.exec, &ClearedStep::new_for_test(judged), None, &RunControl::new(cancel, output))
             .await
             .observation
     }
@@ -380,7 +380,7 @@ impl SandboxFixture {
         judged.launch.needs = avocet_safety::Needs::for_test(rule, effects);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl::new(cancel, output))
+        run(&self.exec, &ClearedStep::new_for_test(judged), None, &RunControl::new(cancel, output))
             .await
             .observation
     }

@@ -109,7 +109,7 @@ fn a_line_names_what_its_question_shows_and_nothing_that_only_the_shell_will_kno
         let reply = json!({"type": "cmd", "message": "why", "data": {"commands": [step], "expected_effect": "e"}});
         bench.says(&reply.to_string());
         let TurnAction::Run(cleared) = bench.decides(Decision::Approve) else { panic!("{line}") };
-        let seen = cleared.assessment().launch.named.iter();
+        let seen = cleared.judgement().launch.named.iter();
         let seen: Vec<_> = seen.map(|write| write.path.display().to_string()).collect();
         assert_eq!(seen.join(" "), named, "{line}");
         assert_eq!(cleared.granted(), Some(&SandboxOpening::Named));
@@ -187,7 +187,7 @@ fn an_opening_for_the_session_is_for_exactly_this_command_and_runs_it_again() {
             PolicyContext { policy: &bench.policy, place: &bench.place, world: &FakeMachine };
         let verdict = safety::assess(step, scene);
         assert!(matches!(verdict, Verdict::Ask(_)), "it is asked about all the same: {line}");
-        let judged = verdict.assessment().clone();
+        let judged = verdict.judgement().clone();
         let said = safety::sandbox_reasons(&judged, &bench.policy);
         (judged.launch.opened, said.iter().any(|reason| reason.rule == "sandbox.opened"))
     };

@@ -156,7 +156,7 @@ impl NamedFixture {
         safety::assess(step, scene).into_needs_approval()
     }
 
-    async fn run(&self, cleared: Cleared) -> Observation {
+    async fn run(&self, cleared: ClearedStep) -> Observation {
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
         run(&self.exec, &cleared, None, &RunControl::new(cancel, output)).await.observation
