@@ -3,11 +3,16 @@
 
 use url::{Host, Url};
 
-use super::findings::excerpt;
-use avocet_core::i18n::{LocalizedText, web as words};
+use avocet_core::i18n::{LocalizedText, Phrase, web as words};
+use avocet_core::text::cut;
 
 /// The tool, which begins the rules for its hosts: `web.fetch HOST`.
 pub const FETCH: &str = "web.fetch";
+
+/// The longest address that a sentence quotes.
+const MAX_SHOWN: usize = 120;
+/// The longest one that the model may ask for after a redirect.
+const MAX_ADDRESS: usize = 2_000;
 
 /// What the user's settings say of the web.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +97,7 @@ pub fn host_label(url: &Url) -> String {
 /// An address as a model writes it, by `https` if it says nothing.
 pub(super) fn parse_address(text: &str) -> Result<Url, LocalizedText> {
     let text = text.trim();
-    let wrong = || words::ADDRESS_WRONG.with("address", excerpt(text));
+    let wrong = || words::ADDRESS_WRONG.with("address", cut(text, MAX_SHOWN));
     let written = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let mut url = Url::parse(&written).map_err(|_| wrong())?;
     check_scheme(&url)?;
@@ -103,7 +108,7 @@ pub(super) fn parse_address(text: &str) -> Result<Url, LocalizedText> {
 fn check_scheme(url: &Url) -> Result<(), LocalizedText> {
     match url.scheme() {
         "https" | "http" => Ok(()),
-        scheme => Err(words::SCHEME_WRONG.with("scheme", excerpt(scheme))),
+        scheme => Err(words::SCHEME_WRONG.with("scheme", cut(scheme, MAX_SHOWN))),
     }
 }
 
@@ -151,14 +156,14 @@ impl FetchTask {
     /// # Errors
     /// A sentence for the model: why it is not followed, and what it may ask for.
     pub fn follow(&self, from: &Url, location: &str) -> Result<Url, LocalizedText> {
-        let wrong = |_| words::ADDRESS_WRONG.with("address", excerpt(location));
+        let wrong = |_| words::ADDRESS_WRONG.with("address", cut(location, MAX_SHOWN));
         let mut url = without_user(from.join(location).map_err(wrong)?);
         url.set_fragment(None);
         check_scheme(&url)?;
         let host = host_label(&url);
-        let say = |phrase: avocet_core::i18n::Phrase| {
+        let say = |phrase: Phrase| {
             let say = phrase.with("from", host_label(from)).with("host", host.as_str());
-            say.with("address", url.as_str())
+            say.with("address", cut(url.as_str(), MAX_ADDRESS))
         };
         let is_same = host == host_label(&self.url);
         if url.scheme() == "http" && (from.scheme() == "https" || !is_same) {
