@@ -183,7 +183,7 @@ fn are_steps_run_alike(before: &Settings, now: &Settings) -> bool {
 fn are_steps_confined_alike(before: &Settings, now: &Settings) -> bool {
     before.sandbox == now.sandbox
         && before.program_folders == now.program_folders
-        && before.policy().network == now.policy().network
+        && before.policy().limits.network == now.policy().limits.network
 }
 
 /// The settings of the screen in force, each by its key with its value.

@@ -416,7 +416,7 @@ impl Startup {
             path: world.path_folders(),
             own,
             moved: moved_paths(&self.environment),
-            offline: self.loaded.settings.policy().network == Limit::Refuse,
+            offline: self.loaded.settings.policy().limits.network == Limit::Refuse,
             home,
         }
     }

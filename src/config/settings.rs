@@ -17,7 +17,7 @@ use avocet_core::protocol::{
     self, ApprovalMode, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
 };
 use avocet_safety::web::WebSettings;
-use avocet_safety::{Limit, Policy, PolicyRule, Unknown};
+use avocet_safety::{EffectLimits, Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -572,9 +572,11 @@ fn policy(layers: &Layers) -> Policy {
             Some("confirm") => Unknown::Confirm,
             _ => Unknown::Refuse,
         },
-        network: limit("safety.allow_network"),
-        write: limit("safety.allow_write"),
-        elevate: limit("safety.allow_sudo"),
+        limits: EffectLimits {
+            network: limit("safety.allow_network"),
+            write: limit("safety.allow_write"),
+            elevate: limit("safety.allow_sudo"),
+        },
         lift: layers.list("safety.lift"),
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),

@@ -76,7 +76,7 @@ pub use openings::{
 pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};
 pub use pieces::shell_line;
 pub use policy::{
-    Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
+    EffectLimits, Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
     ToolRestriction, Unknown, is_firm,
 };
 pub use prompt_parts::{assess_hook, assess_mention, assess_server, assess_template_command};

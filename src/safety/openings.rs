@@ -387,7 +387,7 @@ pub fn sandbox_reasons(judgement: &Judgement, policy: &Policy) -> Vec<Reason> {
         return Vec::new();
     }
     let opened = Some(&judgement.launch.opened).filter(|opened| opened.is_offered());
-    let network = needs.network && policy.network != Limit::Refuse;
+    let network = needs.network && policy.limits.network != Limit::Refuse;
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
     let held = if reads {
         words::SANDBOX_PIECE

@@ -12,6 +12,20 @@ use super::mcp_names;
 use super::web::WebSettings;
 use super::{Machine, Workspace};
 
+/// What becomes of steps with these effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EffectLimits {
+    pub network: Limit,
+    pub write: Limit,
+    pub elevate: Limit,
+}
+
+impl Default for EffectLimits {
+    fn default() -> EffectLimits {
+        EffectLimits { network: Limit::Ask, write: Limit::Ask, elevate: Limit::Refuse }
+    }
+}
+
 /// The user's settings, as data. Project settings may only make it stricter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
@@ -19,9 +33,7 @@ pub struct Policy {
     /// replaces it.
     pub allowed_programs: Vec<String>,
     pub unknown_program: Unknown,
-    pub network: Limit,
-    pub write: Limit,
-    pub elevate: Limit,
+    pub limits: EffectLimits,
     /// Rule ids whose L2 becomes a question.
     pub lift: Vec<String>,
     /// Rules for steps that run without asking, when they are L1, as the user wrote them.
@@ -50,9 +62,7 @@ impl Default for Policy {
         Policy {
             allowed_programs: Vec::new(),
             unknown_program: Unknown::Refuse,
-            network: Limit::Ask,
-            write: Limit::Ask,
-            elevate: Limit::Refuse,
+            limits: EffectLimits::default(),
             lift: Vec::new(),
             allowed: Vec::new(),
             granted: Vec::new(),

@@ -76,7 +76,7 @@ pub fn assess_server(program: &str, args: &[String], policy_cx: PolicyContext<'_
         |folder| folder.join(program).to_string_lossy().into_owned(),
     );
     let work = StepAction::Exec { program, args: args.to_vec() };
-    let network = policy.network == Limit::Ask;
+    let network = policy.limits.network == Limit::Ask;
     let requires = Requires { confirm: true, network, ..Requires::default() };
     let step = Step { id: String::new(), work, requires, cwd: None };
     let (mut judged, _) = step::judge(step, policy_cx);
@@ -102,7 +102,7 @@ pub fn assess_hook(
         ..policy_cx.policy.clone()
     };
     let policy_cx = PolicyContext { policy: &policy, ..policy_cx };
-    let network = policy.network == Limit::Ask;
+    let network = policy.limits.network == Limit::Ask;
     let timeout_s = Some(timeout_s);
     let requires = Requires { confirm: true, network, timeout_s, ..Requires::default() };
     let work = StepAction::Shell { line: line.to_owned() };

@@ -304,10 +304,10 @@ fn add_requirements(requires: Requires, findings: &mut Findings) {
 
 /// Applies the user's refusals, then the rules they lift. True: an L2 became a question.
 fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
-    if policy.network == Limit::Refuse && findings.has(Effect::Network) {
+    if policy.limits.network == Limit::Refuse && findings.has(Effect::Network) {
         findings.add("limit.network", Tier::L2, words::LIMIT_NETWORK, None, &[]);
     }
-    if policy.write == Limit::Refuse
+    if policy.limits.write == Limit::Refuse
         && (findings.has(Effect::Write) || findings.has(Effect::Delete))
     {
         findings.add("limit.write", Tier::L2, words::LIMIT_WRITE, None, &[]);
@@ -315,7 +315,7 @@ fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
     let mut lifted = false;
     for finding in findings.iter_mut().filter(|finding| finding.reason.tier == Tier::L2) {
         // `allow_sudo` applies to steps that elevate and do nothing worse.
-        let elevates = policy.elevate == Limit::Ask
+        let elevates = policy.limits.elevate == Limit::Ask
             && finding.effects.contains(&Effect::Elevate)
             && !finding.effects.contains(&Effect::Irreversible);
         if elevates || policy.lifts(&finding.reason.rule) {

@@ -298,11 +298,11 @@ fn requirements_of_the_model_only_raise_the_tier() {
 
 #[test]
 fn switched_off_effects_are_refused() {
-    let offline = policy(|p| p.network = Limit::Refuse);
+    let offline = policy(|p| p.limits.network = Limit::Refuse);
     let refused = assess_with(step("curl", &["https://x"]), &offline, &place());
     assert_eq!(refused.judgement().risk.rule, "limit.network");
     assert!(matches!(assess_with(step("ls", &[]), &offline, &place()), Verdict::Run(_)));
-    let frozen = policy(|p| p.write = Limit::Refuse);
+    let frozen = policy(|p| p.limits.write = Limit::Refuse);
     assert!(matches!(assess_with(step("touch", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
     assert!(matches!(assess_with(step("rm", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
 }
@@ -321,7 +321,7 @@ fn a_lifted_refusal_is_a_marked_question_and_never_a_run() {
 
 #[test]
 fn allow_sudo_asks_about_sudo_and_not_about_the_command_in_it() {
-    let sudo = policy(|p| p.elevate = Limit::Ask);
+    let sudo = policy(|p| p.limits.elevate = Limit::Ask);
     let asked = assess_with(step("sudo", &["ls"]), &sudo, &place());
     assert!(matches!(asked, Verdict::Ask(_)) && asked.judgement().risk.lifted);
     let refused = assess_with(step("sudo", &["rm", "-rf", "/"]), &sudo, &place());

@@ -148,7 +148,7 @@ fn a_complete_file_is_parsed() {
     assert_eq!(policy.allowed_programs, ["+just", "-curl"]);
     assert_eq!(policy.unknown_program, Unknown::Confirm);
     assert_eq!(
-        (policy.network, policy.write, policy.elevate),
+        (policy.limits.network, policy.limits.write, policy.limits.elevate),
         (Limit::Refuse, Limit::Ask, Limit::Ask)
     );
     assert_eq!(policy.lift, ["git.reset.hard"]);
@@ -386,8 +386,12 @@ fn an_invalid_safety_key_falls_back_to_its_own_strictest_value() {
     );
     let loaded = desk.load();
     let policy = loaded.settings.policy();
-    assert_eq!(policy.network, Limit::Refuse);
-    assert_eq!(policy.write, Limit::Refuse, "a misspelt key was meant to be the one it nearly is");
+    assert_eq!(policy.limits.network, Limit::Refuse);
+    assert_eq!(
+        policy.limits.write,
+        Limit::Refuse,
+        "a misspelt key was meant to be the one it nearly is"
+    );
     assert_eq!(policy.lift, [""; 0]);
     assert_eq!(loaded.settings.limits.max_auto_steps, None);
     assert_eq!(loaded.layer_of("safety.allow_network"), SettingsLayer::Strictest(desk.file()));
@@ -402,7 +406,11 @@ fn an_unreadable_deny_list_makes_all_of_safety_strict() {
         "[safty]\nallow_network = false",
     ] {
         let policy = ConfigFixture::with(text).load().settings.policy();
-        assert_eq!((policy.network, policy.write), (Limit::Refuse, Limit::Refuse), "{text}");
+        assert_eq!(
+            (policy.limits.network, policy.limits.write),
+            (Limit::Refuse, Limit::Refuse),
+            "{text}"
+        );
     }
 }
 
@@ -414,7 +422,7 @@ fn an_unreadable_file_makes_safety_strict_and_is_left_unchanged() {
         let loaded = desk.load();
         assert_eq!(loaded.problems.len(), 1);
         assert!(loaded.problems[0].hint().is_some());
-        assert_eq!(loaded.settings.policy().network, Limit::Refuse);
+        assert_eq!(loaded.settings.policy().limits.network, Limit::Refuse);
         assert_eq!(loaded.settings.limits.max_auto_steps, Some(1));
         assert!(edit::set(&desk.file(), "mode", "low").is_err());
         assert!(edit::unset(&desk.file(), "mode").is_err());
@@ -438,7 +446,7 @@ fn a_project_may_only_tighten_safety() {
     let loaded = desk.load_trusted();
     assert_eq!(problem_texts(&loaded), [""; 0]);
     let policy = loaded.settings.policy();
-    assert_eq!((policy.network, policy.write), (Limit::Refuse, Limit::Refuse));
+    assert_eq!((policy.limits.network, policy.limits.write), (Limit::Refuse, Limit::Refuse));
     assert_eq!(policy.denied.len(), 2);
     assert_eq!(policy.allowed_programs, ["+just", "-curl"]);
     assert_eq!(policy.lift, ["git.reset.hard"]);
@@ -534,7 +542,7 @@ fn users_are_admitted_by_their_ids_and_not_by_a_name_that_anyone_can_take() {
 fn an_unreadable_project_file_makes_safety_strict() {
     let desk = ConfigFixture::new();
     let loaded = desk.project("[safety").load_trusted();
-    assert_eq!(loaded.settings.policy().write, Limit::Refuse);
+    assert_eq!(loaded.settings.policy().limits.write, Limit::Refuse);
     assert!(problem_texts(&loaded)[0].contains("not valid TOML"), "{:?}", problem_texts(&loaded));
 }
 

@@ -17,8 +17,8 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{
-    Contents, Limit, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Verdict,
-    Workspace, assess, assess_template_command,
+    Contents, EffectLimits, Limit, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program,
+    Verdict, Workspace, assess, assess_template_command,
 };
 use avocet::tools::system::System;
 
@@ -84,7 +84,11 @@ impl Machine for Everything {
 /// The most permissive settings.
 fn lenient() -> Policy {
     let lift = ["apt.install", "mount", "sudo"].map(str::to_owned).into();
-    Policy { elevate: Limit::Ask, lift, ..Policy::default() }
+    Policy {
+        limits: EffectLimits { elevate: Limit::Ask, ..EffectLimits::default() },
+        lift,
+        ..Policy::default()
+    }
 }
 
 fn step(line: &str) -> Step {

@@ -476,7 +476,7 @@ async fn changed_settings_of_the_project_loosen_nothing_before_it_is_trusted_aga
     let strict = "[safety]\nallow_network = false\ndeny = [\"git push *\"]\n";
     let (mut files, own) = with_project(root.path(), strict);
     let is_strict = |policy: &Policy| {
-        policy.network == avocet_safety::Limit::Refuse && policy.denied.len() == 1
+        policy.limits.network == avocet_safety::Limit::Refuse && policy.denied.len() == 1
     };
     assert!(is_strict(&files.policy()));
     fs::write(&own, "").unwrap();

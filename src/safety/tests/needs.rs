@@ -351,7 +351,10 @@ fn a_run_without_the_sandbox_is_a_question_of_its_own() {
     // Words of a model lift nothing.
     let requires = Requires { elevated: true, ..Requires::default() };
     let step = Step { requires, ..step("make", &[]) };
-    let policy = Policy { elevate: Limit::Ask, ..Policy::default() };
+    let policy = Policy {
+        limits: EffectLimits { elevate: Limit::Ask, ..EffectLimits::default() },
+        ..Policy::default()
+    };
     let judged = assess_with(step, &policy, &place()).judgement().clone();
     assert!(!judged.launch.needs.system, "{judged:?}");
 }

@@ -76,7 +76,10 @@ fn no_mode_answers_for_a_page() {
         let policy = Policy { approval, ..Policy::default() };
         assert!(matches!(fetch("https://docs.rs", &policy), Verdict::Ask(_)), "{approval:?}");
     }
-    let closed = Policy { network: Limit::Refuse, ..allowing("web.fetch docs.rs") };
+    let closed = Policy {
+        limits: EffectLimits { network: Limit::Refuse, ..EffectLimits::default() },
+        ..allowing("web.fetch docs.rs")
+    };
     assert!(matches!(fetch("https://docs.rs", &closed), Verdict::Refuse(_)));
 }
 

@@ -315,13 +315,9 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "job.list",          judge: interaction::job_list, fields: &[] },
     ToolRow { name: "job.read",          judge: interaction::job_read, fields: interaction::JOB_READ_FIELDS },
     ToolRow { name: "job.stop",          judge: interaction::job_stop, fields: interaction::JOB_STOP_FIELDS },
-    ToolRow { name: "web.fetch",         judge: fetch,             fields: web::FETCH_FIELDS },
+    ToolRow { name: "web.fetch",         judge: web::fetch,        fields: web::FETCH_FIELDS },
     ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
-
-fn fetch(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    Ok(ToolTask::Fetch(Box::new(web::fetch(input, ground, out)?)))
-}
 
 /// Tools that are judged elsewhere in `safety`: a program, a skill, a script.
 const OTHERS: &[(&str, &[FieldRow])] = &[
