@@ -293,6 +293,7 @@ const CASES: &[Case] = &[
     ("safety.max_auto_steps_per_turn", "3", &[], Facts(|facts| format!("{:?}", facts.max_steps))),
     ("safety.program_folders", "/usr/lib", &[], Part(exec)),
     ("safety.config_files", "/etc/x.toml", &[], Part(policy)),
+    ("web.fetch", "false", &[], Part(policy)),
     ("web.hosts", "box.test", &[], Part(policy)),
     ("scripts.environment", "SOME_VARIABLE", &[], Part(|parts| parts.scripts.clone())),
     ("project.check", "true", &[], Facts(|facts| facts.check.join(" "))),
