@@ -315,7 +315,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "job.list",          judge: interaction::job_list, fields: &[] },
     ToolRow { name: "job.read",          judge: interaction::job_read, fields: interaction::JOB_READ_FIELDS },
     ToolRow { name: "job.stop",          judge: interaction::job_stop, fields: interaction::JOB_STOP_FIELDS },
-    ToolRow { name: "web.fetch",         judge: web::fetch,        fields: web::FETCH_FIELDS },
+    ToolRow { name: "web.fetch",         judge: |input, context, out| Ok(ToolTask::Fetch(Box::new(web::fetch(input, context, out)?))), fields: web::FETCH_FIELDS },
     ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
 

@@ -2,7 +2,7 @@
 
 use super::input::{InputError, InputFields, Names, find_field};
 use super::schema::{FieldKind, FieldRow, optional, required};
-use super::{TaskResult, ToolTask};
+
 use crate::findings::{Findings, excerpt};
 use crate::policy::{Policy, PolicyRule};
 use crate::refusal;
@@ -21,7 +21,7 @@ pub fn fetch(
     input: &InputFields<'_>,
     context: &JudgeContext<'_>,
     out: &mut Findings,
-) -> TaskResult {
+) -> Result<FetchTask, InputError> {
     let policy = context.policy_cx.policy;
     if policy.web.is_off {
         return Err(InputError::from(avocet_core::i18n::LocalizedText::from(words::OFF)));
@@ -48,7 +48,7 @@ pub fn fetch(
         allowed_hosts: allowed_hosts(policy),
     };
     task.check_host(&task.url)?;
-    Ok(ToolTask::Fetch(Box::new(task)))
+    Ok(task)
 }
 
 /// The hosts that rules of the user allow.
