@@ -13,13 +13,13 @@ words! { "web":
     PRIVATE: "`{host}` is on this machine or a private network, so it is not read. The user may allow it by name: `[web] hosts`.", "`{host}` 位于本机或私有网络，因此不读取。用户可在 `[web] hosts` 中按名称允许它。";
     OTHER_HOST: "`{from}` redirects to another host, `{host}`, which is not allowed yet. To read it, fetch {address}", "`{from}` 重定向到另一个主机 `{host}`，尚未获准。如需读取，请获取 {address}";
     DOWNGRADES: "`{from}` redirects to an address that is not encrypted, so it was not followed: {address}", "`{from}` 重定向到未加密的地址，因此没有跟随：{address}";
-    MANY_REDIRECTS: "More than {n} redirects, the last one to {address}", "重定向超过 {n} 次，最后一次指向 {address}";
+    MANY_REDIRECTS: "There were more redirects than are followed ({n}), the last one to {address}", "重定向超过 {n} 次，最后一次指向 {address}";
     NO_HOST: "The host `{host}` was not found.", "找不到主机 `{host}`。";
     UNREACHABLE: "`{host}` cannot be reached.", "无法连接 `{host}`。";
     BROKEN: "The connection to `{host}` broke, or its answer cannot be unpacked.", "与 `{host}` 的连接中断，或其响应无法解压。";
     TOO_LARGE: "The page is larger than {mib} MiB.", "网页超过 {mib} MiB。";
     TIMEOUT: "`{host}` did not answer within {seconds} s.", "`{host}` 在 {seconds} 秒内没有响应。";
     WRONG_TYPE: "The page is neither text nor an image nor a PDF document: {type}, {bytes} bytes.", "该网页不是文本、图片或 PDF 文档：{type}，{bytes} 字节。";
-    PAST_THE_END: "The text has {total} bytes; {from} is past its end.", "文本共 {total} 字节，{from} 已超出末尾。";
+    PAST_THE_END: "The text has {total} {total:byte|bytes}; {from} is past its end.", "文本共 {total} 字节，{from} 已超出末尾。";
     STATUS: "The server answered with the status {status}.", "服务器返回状态 {status}。";
 }

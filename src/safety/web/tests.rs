@@ -95,7 +95,6 @@ fn an_address_without_a_scheme_is_meant_as_https() {
         "ftp://a.test",
         "javascript://a",
         "https://",
-        "mailto:a@b",
         "a b",
     ] {
         assert!(parse_address(text).is_err(), "{text}");

@@ -189,7 +189,7 @@ mod tests {
             ("attributes behind quotes", format!("<a ' x=\">\"{attributes}>")),
         ] {
             let shown = to_markdown(&format!("{page}text"));
-            assert_eq!(shown.trim(), "text", "{name}");
+            assert!(!is_shallow(&page) && shown.ends_with("text"), "{name}");
         }
     }
 
