@@ -494,7 +494,7 @@ fn a_gateway_is_closed_and_admits_nobody_until_the_user_says_so() {
         assert!(settings.api_url.starts_with("https://"), "{platform:?}");
     }
     // A command's file may name any switch: these are on by themselves.
-    assert_eq!(closed.open, ["motion", "safety.allow_network", "safety.allow_write"]);
+    assert_eq!(closed.open, ["motion", "safety.allow_network", "safety.allow_write", "web.fetch"]);
 }
 
 #[test]
@@ -514,7 +514,7 @@ fn the_settings_of_a_gateway_are_read_and_its_token_comes_from_the_variable() {
     assert_eq!(gateway.telegram.allow, ["42", "43"]);
     assert_eq!(gateway.user_commands, ["status", "stop"]);
     assert_eq!(gateway.bounds.file_bytes, 2 * 1024 * 1024);
-    assert_eq!(gateway.open[3..], ["gateway.slack.enabled", "display.tool_progress_command"]);
+    assert_eq!(gateway.open[4..], ["gateway.slack.enabled", "display.tool_progress_command"]);
 }
 
 #[test]

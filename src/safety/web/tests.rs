@@ -89,14 +89,7 @@ fn an_address_without_a_scheme_is_meant_as_https() {
     ] {
         assert_eq!(parse_address(text).unwrap().as_str(), url);
     }
-    for text in [
-        "",
-        "file:///etc/passwd",
-        "ftp://a.test",
-        "javascript://a",
-        "https://",
-        "a b",
-    ] {
+    for text in ["", "file:///etc/passwd", "ftp://a.test", "javascript://a", "https://", "a b"] {
         assert!(parse_address(text).is_err(), "{text}");
     }
 }
