@@ -15,6 +15,7 @@ use avocet_core::text::{one_line, visible};
 use super::definition::HookProgram::{Avocet, Claude, Codex, Crush};
 use super::definition::{Hook, HookFile, HookOrigin, HookProgram};
 use super::entry::hooks_of;
+use super::permissions::permissions_of;
 use super::scripts::named_files;
 
 /// The most that is read of a file, and of a file that a command names.
@@ -37,6 +38,8 @@ pub struct HookFolders {
 pub struct HookFiles {
     /// In the order in which they count; none without hooks.
     pub files: Vec<HookFile>,
+    /// What the permissions of a file deny, as rules of ours.
+    pub denied: Vec<(PathBuf, String)>,
     pub diagnostics: Vec<HookDiagnostic>,
 }
 
@@ -61,8 +64,14 @@ pub fn read_hooks(folders: &HookFolders, is_trusted: bool) -> HookFiles {
         match read_document(&origin) {
             Ok(None) => {}
             Ok(Some(document)) => {
-                let (hooks, faults) = hooks_of(&document, &origin);
+                let (hooks, mut faults) = hooks_of(&document, &origin);
                 let file = origin.file.clone();
+                if origin.program == Claude {
+                    let permissions = permissions_of(&document);
+                    let denied = permissions.denied.into_iter();
+                    found.denied.extend(denied.map(|rule| (file.clone(), rule)));
+                    faults.extend(permissions.faults);
+                }
                 let faults = faults.into_iter();
                 found
                     .diagnostics

@@ -12,6 +12,7 @@ mod definition;
 mod entry;
 mod event;
 mod files;
+mod permissions;
 mod reply;
 mod scripts;
 

@@ -225,3 +225,39 @@ fn the_strictest_of_several_answers_counts() {
     assert_eq!((all.decision, all.reason.as_str()), (Some(HookDecision::Deny), "b"));
     assert_eq!(all.context, "a\nb\nc\nd");
 }
+
+#[test]
+fn permissions_of_claude_code_only_make_stricter() {
+    let root = tempfile::tempdir().unwrap();
+    let folders = folders(root.path());
+    let rules = [
+        ("Bash(curl:*)", Some("curl *")),
+        ("Bash(git push *)", Some("git push *")),
+        ("Bash(npm run build)", Some("npm run build")),
+        ("WebFetch(domain:example.com)", Some("web.fetch example.com")),
+        ("WebFetch", Some("web.fetch *")),
+        ("Edit", Some("file.edit *")),
+        ("mcp__git__push", Some("mcp.git.push")),
+        ("Bash", None),
+        ("Bash(rm -rf $HOME:*)", None),
+        ("Bash(a; b)", None),
+        ("Bash(curl", None),
+        ("Read(./.env)", None),
+        ("mcp__git", None),
+        ("", None),
+    ];
+    let names: Vec<&str> = rules.iter().map(|(rule, _)| *rule).collect();
+    let permissions = json!({ "deny": names, "allow": ["Bash(ls:*)", "Edit"], "ask": ["Write"] });
+    let text = json!({ "permissions": permissions }).to_string();
+    write(root.path(), "home/.claude/settings.json", &text);
+    let found = read_hooks(&folders, true);
+    let denied: Vec<&str> = found.denied.iter().map(|(_, rule)| rule.as_str()).collect();
+    let expected: Vec<&str> = rules.iter().filter_map(|(_, rule)| *rule).collect();
+    assert_eq!(denied, expected);
+    let faults: Vec<String> =
+        found.diagnostics.iter().map(|fault| fault.localized().text(Lang::En)).collect();
+    assert_eq!(faults.len(), rules.len() - expected.len() + 2, "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.contains("Read(./.env)")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.contains("`permissions.allow`")), "{faults:?}");
+    assert!(found.files.is_empty());
+}

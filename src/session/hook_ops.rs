@@ -27,6 +27,9 @@ impl Session {
         let is_trusted = self.security.place.trusted;
         self.hooks.read = access.read(is_trusted);
         self.hooks.update_active(is_trusted);
+        if self.hooks.deny_in(&mut self.security.policy) {
+            self.apply_rules();
+        }
         if !self.hooks.has_user()
             && !self.hooks.is_told
             && let Some(file) = self.hooks.unanswered(is_trusted)

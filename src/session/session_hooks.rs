@@ -6,6 +6,7 @@ use super::hook_runner::{HookNews, HookReport, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
 use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
+use avocet_safety::{Policy, PolicyRule};
 use avocet_tools::Tool;
 
 /// What a session needs for hooks; provided by `app`.
@@ -35,6 +36,8 @@ pub trait HookAccess: Send {
 pub struct SessionHooks {
     pub(super) access: Option<Box<dyn HookAccess>>,
     pub(super) read: HookFiles,
+    /// The rules that files of other programs added to those of the session.
+    denied: Vec<PolicyRule>,
     pub(super) active: Arc<ActiveHooks>,
     /// Questions that were put off: they come back with the next session.
     pub(super) put_off: Vec<String>,
@@ -63,6 +66,7 @@ impl SessionHooks {
         SessionHooks {
             access,
             read: HookFiles::default(),
+            denied: Vec::new(),
             active: Arc::default(),
             put_off: Vec::new(),
             is_told: false,
@@ -109,6 +113,26 @@ impl SessionHooks {
         self.active = Arc::new(ActiveHooks { files, folders });
     }
 
+    /// Denies in a policy what the files of other programs deny, as long as they do; true if that
+    /// changed it.
+    pub(super) fn deny_in(&mut self, policy: &mut Policy) -> bool {
+        let rules = self.read.denied.iter();
+        let mut now: Vec<PolicyRule> =
+            rules.filter_map(|(_, rule)| PolicyRule::parse(rule).ok()).collect();
+        let before = std::mem::take(&mut self.denied);
+        let count = policy.denied.len();
+        policy.denied.retain(|rule| !before.contains(rule) || now.contains(rule));
+        let has_lost = policy.denied.len() < count;
+        // What the user denied as well is the user's.
+        now.retain(|rule| before.contains(rule) || !policy.denied.contains(rule));
+        let new: Vec<PolicyRule> =
+            now.iter().filter(|rule| !policy.denied.contains(rule)).cloned().collect();
+        let has_changed = has_lost || !new.is_empty();
+        policy.denied.extend(new);
+        self.denied = now;
+        has_changed
+    }
+
     pub(super) fn handle_news(&mut self, news: HookNews) {
         match news {
             HookNews::StartHeard => self.start = None,
@@ -147,6 +171,11 @@ impl SessionHooks {
                 rows.extend(ran.map(|ran| PageRow::pair(phrases::LAST_RUN, ran.end.clone())));
             }
         }
+        rows.extend(self.read.denied.iter().map(|(file, rule)| {
+            let file = file.display().to_string();
+            let denies = phrases::IN_FILE.with("file", file).with("why", phrases::DENIES);
+            PageRow::pair(rule.as_str(), denies)
+        }));
         let is_empty = rows.is_empty();
         rows.extend(self.read.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
         if is_empty {

@@ -332,3 +332,21 @@ fn doctor_says_which_hooks_are_used_and_why_others_are_not() {
         assert!(page.contains(part), "{part}: {page}");
     }
 }
+
+#[test]
+fn what_the_permissions_of_claude_code_deny_is_refused_and_what_they_allow_still_asks() {
+    let bench = TestDir::new();
+    let file = bench.path("home/.claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let permissions = json!({ "deny": ["Bash(ls -a:*)"], "allow": ["Bash(touch:*)"] });
+    fs::write(file, json!({ "permissions": permissions }).to_string()).unwrap();
+    let (denied, _) = result(&bench, exec("ls", &["-a"]), &[]);
+    assert!(denied.contains("refused") && denied.contains("ls -a"), "{denied}");
+    let (runs, _) = result(&bench, exec("ls", &["-l"]), &[]);
+    assert!(!runs.contains("refused"), "{runs}");
+    let (asks, _) = result(&bench, exec("touch", &["a"]), &[]);
+    assert!(!bench.work().join("a").exists(), "{asks}");
+    let doctor = bench.command(&["doctor"]).output().unwrap();
+    let said = text(&doctor.stdout);
+    assert!(said.contains("ls -a *") && said.contains("permissions.allow"), "{said}");
+}

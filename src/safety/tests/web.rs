@@ -31,9 +31,9 @@ fn asking(url: &str) -> Vec<String> {
 #[test]
 fn a_page_asks_and_the_question_names_what_is_unusual() {
     assert_eq!(asking("https://docs.rs/serde"), ["web.fetch"]);
-    assert_eq!(asking("http://docs.rs"), ["web.fetch", "web.plain"]);
-    assert_eq!(asking("https://docs.rs:8443"), ["web.fetch", "web.port"]);
-    assert_eq!(asking("https://docs.rs@evil.test"), ["web.fetch", "web.user"]);
+    assert_eq!(asking("http://docs.rs"), ["web.plain", "web.fetch"]);
+    assert_eq!(asking("https://docs.rs:8443"), ["web.port", "web.fetch"]);
+    assert_eq!(asking("https://docs.rs@evil.test"), ["web.user", "web.fetch"]);
 }
 
 #[test]

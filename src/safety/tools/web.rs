@@ -30,16 +30,16 @@ pub fn fetch(
     let from = input.number(FROM)?.unwrap_or_default();
     let host = web::host_label(&written);
     let mut asks = |rule: &str, say| out.add(rule, Tier::L1, say, None, &[Effect::Network]);
-    asks(web::FETCH, words::FETCHES.with("host", excerpt(&host)));
+    if !written.username().is_empty() || written.password().is_some() {
+        asks("web.user", words::FETCHES_USER.with("host", excerpt(&host)));
+    }
     if written.scheme() == "http" {
         asks("web.plain", words::FETCHES_PLAIN.into());
     }
     if let Some(port) = written.port() {
         asks("web.port", words::FETCHES_PORT.with("port", usize::from(port)));
     }
-    if !written.username().is_empty() || written.password().is_some() {
-        asks("web.user", words::FETCHES_USER.with("host", excerpt(&host)));
-    }
+    asks(web::FETCH, words::FETCHES.with("host", excerpt(&host)));
     let url = web::without_user(written);
     let task = FetchTask {
         url,
