@@ -425,7 +425,8 @@ fn page_start(
          WHERE session = ?1 AND id < ?2 AND undone IS NULL ORDER BY id DESC",
     )?;
     let mut rows = read.query(params![key, before])?;
-    let (mut left, mut bytes) = (most.max(1), 0);
+    let mut left = most.max(1);
+    let mut bytes = 0;
     while let Some(row) = rows.next()? {
         left -= 1;
         bytes += row.get::<_, i64>(1)?;

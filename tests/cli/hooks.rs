@@ -328,7 +328,8 @@ fn doctor_says_which_hooks_are_used_and_why_others_are_not() {
     ]);
     let doctor = bench.command(&["doctor"]).output().unwrap();
     let page = text(&doctor.stdout);
-    for part in [".claude/settings.json", "PreToolUse", "TeammateIdle", "no regular expression"] {
+    for part in [".claude/settings.json", "PreToolUse", "TeammateIdle", "not a regular expression"]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
 }

@@ -481,7 +481,7 @@ fn the_share_of_bindings_that_do_not_say_what_they_are_only_falls() {
     );
 }
 
-/// A type that does everything is where nobody finds anything.
+/// In a type that does everything nobody finds anything.
 #[test]
 fn no_type_has_more_than_forty_methods_or_fifteen_fields() {
     let sources = sources().iter().filter(|source| !source.is_test());

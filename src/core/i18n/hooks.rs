@@ -12,7 +12,7 @@ words! { "hooks":
     NO_COMMAND: "only hooks of the type `command` run here, not `{type}`", "这里只运行 `command` 类型的钩子，不支持 `{type}`";
     UNKNOWN_KEY: "`{key}` is not understood, and without it the hook would run too often", "无法理解 `{key}`，忽略它会让钩子运行过于频繁";
     BAD_COMMAND: "it has no command, or one of more than {limit} bytes", "没有命令，或命令超过 {limit} 字节";
-    BAD_MATCHER: "its matcher `{matcher}` is no regular expression", "匹配模式 `{matcher}` 不是正则表达式";
+    BAD_MATCHER: "its matcher `{matcher}` is not a regular expression", "匹配模式 `{matcher}` 不是正则表达式";
     TOO_MANY: "only the first {limit} hooks are used", "只使用前 {limit} 个钩子";
     FAILED: "The hook `{hook}` failed: {why}", "钩子 `{hook}` 失败：{why}";
     EXITED: "exit {code} {text}", "退出码 {code} {text}";

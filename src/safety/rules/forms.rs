@@ -135,7 +135,6 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("clang-format clang-tidy cppcheck shellcheck shfmt hadolint yamllint protoc flatc ccache sccache tokei cloc scc hyperfine pandoc dot doxygen just entr ag ack ugrep bat batcat tldr less more man zip unzip gzip bzip2 xz zstd 7z xmllint sqlfluff typos taplo", VERSIONS),
     probe("mkdocs sphinx-build django-admin flask gunicorn uvicorn celery alembic streamlit cython coverage", VERSION),
     probe("systemctl journalctl loginctl lsof netstat ip ping ldd gdb lldb strace ltrace perf", &["--version", "-V"]),
-    probe_by(&["valgrind.bin"], "valgrind", &["--version"]),
 
     probe_by(JVM, "mvn gradle sbt ant lein mill", &["--version", "-v", "-version", "--help"]),
     probe_by(PYTHON, "gcloud gsutil bq", &["--version", "-v", "version"]),

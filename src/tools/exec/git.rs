@@ -88,15 +88,19 @@ enum Filters {
     Unknown,
 }
 
-/// Sub-commands that start nothing, and would print the overrules as if the user had set them.
-const PRINT_SETTINGS: &[&str] = &["config", "rev-parse", "var"];
+/// Whether a setting is overruled for a sub-command. Those that print settings would print ours
+/// as if they were the user's.
+fn is_overruled(name: Option<&str>, key: &str) -> bool {
+    match name {
+        Some("config" | "var") => false,
+        Some("rev-parse") => key != "core.hooksPath",
+        _ => true,
+    }
+}
 
 /// Adds the overrules. Reads the repository's configuration from disk.
 pub(super) fn harden(variables: &mut Variables, cwd: &Path, args: &[String]) {
-    let name = subcommand(args).and_then(|at| args.get(at));
-    if name.is_some_and(|name| PRINT_SETTINGS.contains(&name.as_str())) {
-        return;
-    }
+    let name = subcommand(args).and_then(|at| args.get(at)).map(String::as_str);
     let rows = OVERRULED.iter().map(|(key, value)| ((*key).to_owned(), *value));
     let mut rows: Vec<(String, &str)> = rows.collect();
     match filters(cwd) {
@@ -107,6 +111,7 @@ pub(super) fn harden(variables: &mut Variables, cwd: &Path, args: &[String]) {
             variables.insert("GIT_ATTR_SOURCE".into(), EMPTY_TREE.into());
         }
     }
+    rows.retain(|(key, _)| is_overruled(name, key));
     variables.extend(SET.iter().map(|(name, value)| (name.into(), value.into())));
     variables.insert("GIT_CONFIG_COUNT".into(), rows.len().to_string().into());
     for (n, (key, value)) in rows.into_iter().enumerate() {
@@ -228,6 +233,27 @@ mod tests {
         assert_eq!(hardened(&["stash", "list", "-p"])[2..4], ["--no-ext-diff", "--no-textconv"]);
         assert_eq!(hardened(&["stash"]), ["stash"]);
         assert_eq!(hardened(&["--version"]), ["--version"]);
+    }
+
+    #[test]
+    fn a_command_that_prints_settings_prints_the_users_and_fetches_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let overruled = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+            let mut variables = Variables::new();
+            harden(&mut variables, folder.path(), &args);
+            assert_eq!(variables.get(&OsString::from("GIT_NO_LAZY_FETCH")), Some(&"1".into()));
+            let keys = variables
+                .iter()
+                .filter(|(name, _)| name.to_string_lossy().starts_with("GIT_CONFIG_KEY"));
+            keys.map(|(_, key)| key.to_string_lossy().into_owned()).collect::<BTreeSet<_>>()
+        };
+        assert!(overruled(&["config", "-l"]).is_empty());
+        assert!(overruled(&["var", "GIT_EDITOR"]).is_empty());
+        let parsed = overruled(&["-C", "sub", "rev-parse", "HEAD"]);
+        assert!(parsed.contains("protocol.allow") && !parsed.contains("core.hooksPath"));
+        let status = overruled(&["status"]);
+        assert!(status.contains("protocol.allow") && status.contains("core.hooksPath"));
     }
 
     #[test]

@@ -221,7 +221,8 @@ mod tests {
     fn a_text_is_given_in_parts_that_meet() {
         for (line, count) in [("中文 and more\n", 9000), ("中", 40_000)] {
             let whole = line.repeat(count);
-            let (mut from, mut all) = (0, String::new());
+            let mut from = 0;
+            let mut all = String::new();
             loop {
                 let page = part(&url(), &whole, from).unwrap();
                 let shown = page.text.split_once("\n\n").unwrap().1;
