@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::running_step::RunningStep;
 use avocet_core::i18n::LocalizedText;
-use avocet_core::protocol::{Observation, Step, StepAction};
+use avocet_core::protocol::{JobInfo, Observation, Step, StepAction};
 use avocet_safety::JobTask;
 use avocet_tools::KeepOrder;
 use avocet_tools::exec::KeptJob;
@@ -79,6 +79,8 @@ pub enum JobUpdate {
 
 #[derive(Debug)]
 pub struct Job {
+    /// What frontends see of it.
+    pub info: JobInfo,
     pub cancel: CancellationToken,
     pub task: JoinHandle<()>,
     pub file: Option<PathBuf>,
@@ -98,16 +100,6 @@ pub struct KeptJobs {
     pub place: PathBuf,
     /// Avocet itself, which keeps them.
     pub program: PathBuf,
-}
-
-/// The jobs of a session; what frontends see of them is in the session info.
-#[derive(Debug, Default)]
-pub struct Jobs {
-    pub list: Vec<(u64, Job)>,
-    pub next: u64,
-    /// What the model has not been told yet.
-    pub news: Vec<String>,
-    pub of_model: ModelJobs,
 }
 
 /// The jobs that the model started in this session, which it may stop by itself.
@@ -132,17 +124,6 @@ impl ModelJobs {
 
     fn ids(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Jobs {
-    /// What the model is told with the next message.
-    pub fn take_news(&mut self) -> String {
-        self.news.drain(..).map(|line| format!("\n\n[{line}]")).collect()
-    }
-
-    pub fn find(&mut self, id: u64) -> Option<&mut Job> {
-        self.list.iter_mut().find(|(known, _)| *known == id).map(|(_, job)| job)
     }
 }
 

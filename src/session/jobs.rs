@@ -3,17 +3,22 @@
 //! the session.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::job::{Job, JobAnswer, JobMessage, JobUpdate, NewJob, output_path};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
+
+use super::job::{Job, JobAnswer, JobMessage, JobUpdate, KeptJobs, ModelJobs, NewJob, output_path};
 use super::recall_tool::pages;
-use super::running_step::StepProgress;
+use super::running_step::{RunningStep, StepProgress};
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as words};
 use avocet_core::protocol::{Event, JobInfo, JobRequest, JobState, Notice, Page, PageRow};
 use avocet_core::text;
 use avocet_safety::JobTask;
+use avocet_safety::redact::Redactor;
 use avocet_tools::output_file;
 
 /// Jobs that run at once.
@@ -26,52 +31,91 @@ const LINE: usize = 400;
 /// How long jobs that are stopped may take to end before the session closes.
 const ENDING: Duration = Duration::from_secs(8);
 
-impl Session {
-    pub(super) async fn handle_job_message(&mut self, message: JobMessage) {
+/// The jobs of a session.
+#[derive(Debug)]
+pub struct JobBoard {
+    pub(super) jobs: Vec<Job>,
+    last_id: u64,
+    /// What the model has not been told yet.
+    news: Vec<String>,
+    pub of_model: ModelJobs,
+    pub(super) keeper: Option<KeptJobs>,
+    /// The folder of the session.
+    pub(super) folder: PathBuf,
+    pub(super) messages: UnboundedSender<TurnMessage>,
+}
+
+impl JobBoard {
+    pub fn new(
+        keeper: Option<KeptJobs>,
+        folder: PathBuf,
+        messages: UnboundedSender<TurnMessage>,
+    ) -> JobBoard {
+        JobBoard {
+            jobs: Vec::new(),
+            last_id: 0,
+            news: Vec::new(),
+            of_model: ModelJobs::default(),
+            keeper,
+            folder,
+            messages,
+        }
+    }
+
+    /// What frontends see of them.
+    pub fn infos(&self) -> Vec<JobInfo> {
+        self.jobs.iter().map(|job| job.info.clone()).collect()
+    }
+
+    /// What the model is told with the next message.
+    pub fn take_news(&mut self) -> String {
+        self.news.drain(..).map(|line| format!("\n\n[{line}]")).collect()
+    }
+
+    pub(super) fn find(&mut self, id: u64) -> Option<&mut Job> {
+        self.jobs.iter_mut().find(|job| job.info.id == id)
+    }
+
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// What users are told of it; `None` where nothing changed.
+    pub async fn handle_message(
+        &mut self,
+        message: JobMessage,
+        redactor: &Arc<Redactor>,
+    ) -> Option<Vec<Notice>> {
         match message {
-            JobMessage::Started(new) => self.start_job(*new).await,
-            JobMessage::Updated { id, update } => self.update_job(id, update).await,
-            JobMessage::Found(jobs) => self.add_found_jobs(jobs).await,
-            JobMessage::Kept { id, done } => self.finish_keeping(id, done).await,
+            JobMessage::Started(job) => self.start(*job, Arc::clone(redactor)).then(Vec::new),
+            JobMessage::Updated { id, update } => {
+                self.update(id, update).map(|notice| notice.into_iter().collect())
+            }
+            JobMessage::Found(jobs) => Some(self.add_found(jobs)),
+            JobMessage::Kept { id, done } => {
+                self.finish_keeping(id, done).map(|notice| vec![notice])
+            }
             JobMessage::Requested { task, reply } => {
                 // A turn that was stopped does not wait for it.
-                let _ = reply.send(self.answer_job_task(task).await);
+                let _ = reply.send(self.answer(task).await);
+                None
             }
         }
     }
 
-    async fn start_job(&mut self, new: NewJob) {
-        let NewJob { step, running, ports, file, keep, is_of_model, reply } = new;
-        if self.info.jobs.iter().filter(|job| job.is_running()).count() >= MOST {
+    /// False where too many run: the step goes back.
+    fn start(&mut self, job: NewJob, redactor: Arc<Redactor>) -> bool {
+        let NewJob { step, running, ports, file, keep, is_of_model, reply } = job;
+        if self.jobs.iter().filter(|job| job.info.is_running()).count() >= MOST {
             let _ = reply.send(Err(running));
-            return;
+            return false;
         }
-        self.jobs.next += 1;
-        let id = self.jobs.next;
-        self.jobs.of_model.record(id, is_of_model);
+        let id = self.next_id();
+        self.of_model.record(id, is_of_model);
         let cancel = running.cancel.clone();
-        let (to, redactor) = (self.turn_messages.clone(), self.security.redactor.clone());
-        let task = tokio::spawn(async move {
-            let (mut running, mut ports) = (running, ports);
-            loop {
-                let update = tokio::select! {
-                    progress = running.next(&redactor) => match progress {
-                        StepProgress::Output(_) => continue,
-                        StepProgress::Ended(piped) => JobUpdate::Ended(Box::new(piped.observation)),
-                    },
-                    Ok(()) = ports.changed() => JobUpdate::Ports(ports.borrow_and_update().clone()),
-                };
-                let is_last = matches!(update, JobUpdate::Ended(_));
-                let _ = to.send(TurnMessage::Job(JobMessage::Updated { id, update }));
-                if is_last {
-                    return;
-                }
-            }
-        });
-        let (keep, kept) = (Some(keep), None);
-        let job = Job { cancel, task, file, read: 0, is_stopping: false, keep, kept };
-        self.jobs.list.push((id, job));
-        self.info.jobs.push(JobInfo {
+        let task = tokio::spawn(follow(id, running, ports, redactor, self.messages.clone()));
+        let info = JobInfo {
             id,
             step: step.id,
             line: step.work.short_line(),
@@ -79,66 +123,181 @@ impl Session {
             began: jiff::Timestamp::now().as_millisecond(),
             ports: Vec::new(),
             kept: false,
+        };
+        let keep = Some(keep);
+        self.jobs.push(Job {
+            info,
+            cancel,
+            task,
+            file,
+            read: 0,
+            is_stopping: false,
+            keep,
+            kept: None,
         });
-        self.forget_old_jobs();
+        self.forget_old();
         let _ = reply.send(Ok(id));
-        self.send_info().await;
+        true
     }
 
-    fn forget_old_jobs(&mut self) {
-        while self.info.jobs.len() > LISTED
-            && let Some(at) = self.info.jobs.iter().position(|job| !job.is_running())
+    fn forget_old(&mut self) {
+        while self.jobs.len() > LISTED
+            && let Some(at) = self.jobs.iter().position(|job| !job.info.is_running())
         {
-            let gone = self.info.jobs.remove(at);
-            self.jobs.list.retain(|(id, _)| *id != gone.id);
+            self.jobs.remove(at);
         }
     }
 
-    async fn update_job(&mut self, id: u64, update: JobUpdate) {
-        let stopped = self.jobs.find(id).is_some_and(|job| job.is_stopping);
-        let Some(info) = self.info.jobs.iter_mut().find(|job| job.id == id) else { return };
-        let line = info.line.clone();
-        let notice = match &update {
+    /// What users are told of it, if anything; `None` for a job that is not listed any more.
+    fn update(&mut self, id: u64, update: JobUpdate) -> Option<Option<Notice>> {
+        let job = self.find(id)?;
+        let is_stopping = job.is_stopping;
+        let info = &mut job.info;
+        let say = match &update {
             JobUpdate::Ports(ports) => {
-                let new = ports.iter().any(|port| !info.ports.contains(port));
+                let is_new = ports.iter().any(|port| !info.ports.contains(port));
                 info.ports.clone_from(ports);
-                let list = join_ports(&info.ports);
-                new.then(|| {
-                    words::JOB_LISTENS.with("id", id).with("line", line).with("ports", list)
-                })
+                let say = words::JOB_LISTENS.with("id", id).with("line", info.line.clone());
+                is_new.then(|| say.with("ports", join_ports(&info.ports)))
             }
             JobUpdate::Ended(_) | JobUpdate::Gone => {
                 info.ports.clear();
                 info.state = match &update {
-                    _ if stopped => JobState::Stopped,
+                    _ if is_stopping => JobState::Stopped,
                     JobUpdate::Ended(seen) => JobState::Ended { exit: seen.exit_code },
                     _ => JobState::Gone,
                 };
-                let state = info.state;
-                Some(self.report_end(id, &line, state, &update))
+                let state = state_text(info.state);
+                let line = info.line.clone();
+                // The model reads with its next message that a job ended, and the user at once.
+                let text = state.text(Lang::En);
+                self.news.push(format!("Job {id} (`{line}`) {text}; job_read shows its output."));
+                let ended = words::JOB_ENDED.with("id", id).with("line", line);
+                let ended = ended.with("state", state);
+                Some(match end_note(&update) {
+                    Some(note) => words::JOB_ENDED_NOTE.with("ended", ended).with("note", note),
+                    None => ended,
+                })
             }
         };
-        self.send_info().await;
-        if let Some(say) = notice {
-            self.notify(Notice::info(say)).await;
+        Some(say.map(Notice::info))
+    }
+
+    pub fn rows(&mut self) -> Vec<PageRow> {
+        self.refresh_kept();
+        if self.jobs.is_empty() {
+            return vec![PageRow::line(words::JOBS_NONE)];
+        }
+        let row = |job: &Job| {
+            let label = format!("{} {}", job.info.id, text::cut(&job.info.line, 60));
+            PageRow::pair(label, job_text(&job.info))
+        };
+        self.jobs.iter().map(row).collect()
+    }
+
+    pub async fn output(&mut self, id: u64) -> Result<String, LocalizedText> {
+        let unknown = words::JOB_UNKNOWN.with("id", id);
+        let file = self.find(id).ok_or(unknown)?.file.clone();
+        let read = match file {
+            Some(file) => read_file(file).await,
+            None => None,
+        };
+        Ok(read.unwrap_or_default())
+    }
+
+    pub fn stop(&mut self, id: u64) -> Result<(), LocalizedText> {
+        match self.find(id) {
+            Some(job) if job.info.is_running() => {
+                job.is_stopping = true;
+                job.cancel.cancel();
+                Ok(())
+            }
+            Some(_) => Err(words::JOB_OVER.with("id", id)),
+            None => Err(words::JOB_UNKNOWN.with("id", id)),
         }
     }
 
-    /// The model reads with its next message that a job ended, and the user at once.
-    fn report_end(
-        &mut self,
-        id: u64,
-        line: &str,
-        state: JobState,
-        update: &JobUpdate,
-    ) -> LocalizedText {
-        let say = state_text(state);
-        let text = say.text(Lang::En);
-        self.jobs.news.push(format!("Job {id} (`{line}`) {text}; job_read shows its output."));
-        let ended = words::JOB_ENDED.with("id", id).with("line", line).with("state", say);
-        match end_note(update) {
-            Some(note) => words::JOB_ENDED_NOTE.with("ended", ended).with("note", note),
-            None => ended,
+    /// Answers the model's tools.
+    async fn answer(&mut self, task: JobTask) -> Result<JobAnswer, LocalizedText> {
+        let answer = |text, is_running| JobAnswer { text, is_running, is_news: true };
+        match task {
+            JobTask::List if self.jobs.is_empty() => {
+                Ok(answer("There are no jobs.".to_owned(), false))
+            }
+            JobTask::List => {
+                let line = |job: &Job| {
+                    let state = job_text(&job.info).text(Lang::En);
+                    format!("{} {state}: {}", job.info.id, job.info.line)
+                };
+                let text = self.jobs.iter().map(line).collect::<Vec<_>>().join("\n");
+                Ok(answer(text, self.jobs.iter().any(|job| job.info.is_running())))
+            }
+            JobTask::Stop { id } => {
+                self.stop(id).map(|()| answer(format!("Job {id} is ending."), false))
+            }
+            JobTask::Read { id, page, query, wait: _ } => {
+                let output = self.output(id).await?;
+                let job = self.find(id).ok_or_else(|| words::JOB_UNKNOWN.with("id", id))?;
+                let is_news = query.is_some() || page.is_some() || output.len() != job.read;
+                let body = match (query, page) {
+                    (Some(query), _) => matching_lines(&output, &query),
+                    (None, Some(page)) => numbered_page(&output, page),
+                    (None, None) => new_output(&output, &mut job.read),
+                };
+                let state = job_text(&job.info).text(Lang::En);
+                let text = format!("[job {id} {state}]\n{body}");
+                Ok(JobAnswer { text, is_running: job.info.is_running(), is_news })
+            }
+        }
+    }
+
+    /// Ends all that do not outlive the session and waits, but not for long.
+    pub async fn stop_all(&mut self) {
+        let all = std::mem::take(&mut self.jobs);
+        let (kept, jobs): (Vec<_>, Vec<_>) = all.into_iter().partition(|job| job.kept.is_some());
+        self.jobs = kept;
+        self.news.clear();
+        jobs.iter().for_each(|job| job.cancel.cancel());
+        let ended = async {
+            for job in jobs {
+                let _ = job.task.await;
+            }
+        };
+        let _ = tokio::time::timeout(ENDING, ended).await;
+    }
+}
+
+/// Tells the session what happens to a job, to its end.
+async fn follow(
+    id: u64,
+    mut running: RunningStep,
+    mut ports: watch::Receiver<Vec<u16>>,
+    redactor: Arc<Redactor>,
+    messages: UnboundedSender<TurnMessage>,
+) {
+    loop {
+        let update = tokio::select! {
+            progress = running.next(&redactor) => match progress {
+                StepProgress::Output(_) => continue,
+                StepProgress::Ended(piped) => JobUpdate::Ended(Box::new(piped.observation)),
+            },
+            Ok(()) = ports.changed() => JobUpdate::Ports(ports.borrow_and_update().clone()),
+        };
+        let is_last = matches!(update, JobUpdate::Ended(_));
+        let _ = messages.send(TurnMessage::Job(JobMessage::Updated { id, update }));
+        if is_last {
+            return;
+        }
+    }
+}
+
+impl Session {
+    pub(super) async fn handle_job_message(&mut self, message: JobMessage) {
+        let told = self.jobs.handle_message(message, &self.security.redactor).await;
+        let Some(notices) = told else { return };
+        self.send_info().await;
+        for notice in notices {
+            self.notify(notice).await;
         }
     }
 
@@ -150,18 +309,10 @@ impl Session {
                 }
             }
             JobRequest::List => {
-                self.refresh_kept_jobs();
-                let rows = self.info.jobs.iter().map(|job| {
-                    let label = format!("{} {}", job.id, text::cut(&job.line, 60));
-                    PageRow::pair(label, job_text(job))
-                });
-                let mut rows: Vec<PageRow> = rows.collect();
-                if rows.is_empty() {
-                    rows.push(PageRow::line(words::JOBS_NONE));
-                }
+                let rows = self.jobs.rows();
                 self.send_page(words::JOBS.into(), rows).await;
             }
-            JobRequest::Show { id, page } => match self.job_output(id).await {
+            JobRequest::Show { id, page } => match self.jobs.output(id).await {
                 Ok(output) => {
                     let title = words::JOB_OUTPUT.with("id", id);
                     self.send_output_page(title, &output, page, &format!("/jobs {id}")).await;
@@ -169,12 +320,12 @@ impl Session {
                 Err(why) => self.notify(Notice::error(why)).await,
             },
             JobRequest::Stop { id } => {
-                if let Err(why) = self.stop_job(id) {
+                if let Err(why) = self.jobs.stop(id) {
                     self.notify(Notice::error(why)).await;
                 }
             }
             JobRequest::Keep { id } => {
-                if let Err(why) = self.keep_job(id) {
+                if let Err(why) = self.jobs.keep(id, &self.security.redactor) {
                     self.notify(Notice::error(why)).await;
                 }
             }
@@ -236,81 +387,6 @@ impl Session {
 
     async fn send_page(&mut self, title: LocalizedText, rows: Vec<PageRow>) {
         self.outbox.send(Event::Page(Box::new(Page { title, rows }))).await;
-    }
-
-    async fn job_output(&mut self, id: u64) -> Result<String, LocalizedText> {
-        let known = words::JOB_UNKNOWN.with("id", id);
-        let file = self.jobs.find(id).ok_or(known)?.file.clone();
-        let read = match file {
-            Some(file) => read_file(file).await,
-            None => None,
-        };
-        Ok(read.unwrap_or_default())
-    }
-
-    fn stop_job(&mut self, id: u64) -> Result<(), LocalizedText> {
-        let running = self.info.jobs.iter().any(|job| job.id == id && job.is_running());
-        match self.jobs.find(id) {
-            Some(job) if running => {
-                job.is_stopping = true;
-                job.cancel.cancel();
-                Ok(())
-            }
-            Some(_) => Err(words::JOB_OVER.with("id", id)),
-            None => Err(words::JOB_UNKNOWN.with("id", id)),
-        }
-    }
-
-    /// Answers the model's tools.
-    async fn answer_job_task(&mut self, task: JobTask) -> Result<JobAnswer, LocalizedText> {
-        let answer = |text, is_running| JobAnswer { text, is_running, is_news: true };
-        match task {
-            JobTask::List => {
-                if self.info.jobs.is_empty() {
-                    return Ok(answer("There are no jobs.".to_owned(), false));
-                }
-                let line = |job: &JobInfo| {
-                    format!("{} {}: {}", job.id, job_text(job).text(Lang::En), job.line)
-                };
-                let text = self.info.jobs.iter().map(line).collect::<Vec<_>>().join("\n");
-                Ok(answer(text, self.info.jobs.iter().any(JobInfo::is_running)))
-            }
-            JobTask::Stop { id } => {
-                self.stop_job(id).map(|()| answer(format!("Job {id} is ending."), false))
-            }
-            JobTask::Read { id, page, query, wait: _ } => {
-                let output = self.job_output(id).await?;
-                let info = self.info.jobs.iter().find(|job| job.id == id);
-                let is_running = info.is_some_and(JobInfo::is_running);
-                let state = info.map_or(String::new(), |job| job_text(job).text(Lang::En));
-                let Some(job) = self.jobs.find(id) else { return Ok(answer(state, is_running)) };
-                let is_news = query.is_some() || page.is_some() || output.len() != job.read;
-                let body = match (query, page) {
-                    (Some(query), _) => matching_lines(&output, &query),
-                    (None, Some(page)) => numbered_page(&output, page),
-                    (None, None) => new_output(&output, &mut job.read),
-                };
-                let text = format!("[job {id} {state}]\n{body}");
-                Ok(JobAnswer { text, is_running, is_news })
-            }
-        }
-    }
-
-    /// Ends all that do not outlive the session and waits, but not for long.
-    pub(super) async fn stop_jobs(&mut self) {
-        let all = std::mem::take(&mut self.jobs.list);
-        let (kept, jobs): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(_, job)| job.kept.is_some());
-        self.jobs.list = kept;
-        self.jobs.news.clear();
-        self.info.jobs.retain(|job| job.kept);
-        jobs.iter().for_each(|(_, job)| job.cancel.cancel());
-        let ended = async {
-            for (_, job) in jobs {
-                let _ = job.task.await;
-            }
-        };
-        let _ = tokio::time::timeout(ENDING, ended).await;
     }
 }
 

@@ -4,35 +4,35 @@
 use tokio_util::sync::CancellationToken;
 
 use super::job::{Job, JobMessage, JobUpdate, KeptJobs};
-use super::state::Session;
+use super::jobs::JobBoard;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{LocalizedText, session as words};
 use avocet_core::protocol::{JobInfo, JobState, Notice};
+use avocet_safety::redact::Redactor;
 use avocet_tools::KeepOrder;
 use avocet_tools::exec::KeptJob;
 
-impl Session {
+impl JobBoard {
     /// Looks for jobs of earlier sessions, while everything else goes on.
-    pub(super) fn find_kept_jobs(&self) {
-        let Some(KeptJobs { place, .. }) = self.kept_jobs.clone() else { return };
-        let folder = self.security.place.workspace.clone();
-        let to = self.turn_messages.clone();
+    pub fn find_kept(&self) {
+        let Some(KeptJobs { place, .. }) = self.keeper.clone() else { return };
+        let folder = self.folder.clone();
+        let messages = self.messages.clone();
         tokio::task::spawn_blocking(move || {
             let jobs = KeptJob::find(&place, &folder);
             if !jobs.is_empty() {
                 // A closed session has no use for them.
-                let _ = to.send(TurnMessage::Job(JobMessage::Found(jobs)));
+                let _ = messages.send(TurnMessage::Job(JobMessage::Found(jobs)));
             }
         });
     }
 
-    pub(super) async fn add_found_jobs(&mut self, jobs: Vec<KeptJob>) {
+    pub(super) fn add_found(&mut self, jobs: Vec<KeptJob>) -> Vec<Notice> {
         let mut notices = Vec::new();
         for kept in jobs {
-            self.jobs.next += 1;
-            let id = self.jobs.next;
+            let id = self.next_id();
             let running = kept.is_running();
-            self.info.jobs.push(JobInfo {
+            let info = JobInfo {
                 id,
                 step: kept.step.clone(),
                 line: avocet_core::text::cut(&avocet_core::text::one_line(&kept.line), 120),
@@ -40,19 +40,25 @@ impl Session {
                 began: kept.began,
                 ports: if running { kept.ports.clone() } else { Vec::new() },
                 kept: true,
-            });
+            };
             let found = if running { words::JOB_FOUND } else { words::JOB_FOUND_ENDED };
-            notices.push(found.with("id", id).with("line", kept.line.clone()));
+            notices.push(Notice::info(found.with("id", id).with("line", kept.line.clone())));
             let cancel = CancellationToken::new();
             let task = tokio::spawn(self.follow_found(id, kept.clone(), cancel.clone(), running));
-            let (file, kept) = (Some(kept.output()), Some(kept));
-            let job = Job { cancel, task, file, read: 0, is_stopping: false, keep: None, kept };
-            self.jobs.list.push((id, job));
+            let file = Some(kept.output());
+            let kept = Some(kept);
+            self.jobs.push(Job {
+                info,
+                cancel,
+                task,
+                file,
+                read: 0,
+                is_stopping: false,
+                keep: None,
+                kept,
+            });
         }
-        self.send_info().await;
-        for say in notices {
-            self.notify(Notice::info(say)).await;
-        }
+        notices
     }
 
     /// Waits for the end of a job that another session started, and ends it when it is stopped.
@@ -63,7 +69,7 @@ impl Session {
         cancel: CancellationToken,
         running: bool,
     ) -> impl Future<Output = ()> + use<> {
-        let to = self.turn_messages.clone();
+        let messages = self.messages.clone();
         async move {
             if !running {
                 return;
@@ -73,84 +79,83 @@ impl Session {
                 () = cancel.cancelled() => job.stop().await,
             }
             let update = JobUpdate::Gone;
-            let _ = to.send(TurnMessage::Job(JobMessage::Updated { id, update }));
+            let _ = messages.send(TurnMessage::Job(JobMessage::Updated { id, update }));
         }
     }
 
     /// Hands a running job over to a process of its own.
-    pub(super) fn keep_job(&mut self, id: u64) -> Result<(), LocalizedText> {
-        self.jobs.of_model.remove(id);
-        let Some(KeptJobs { place, program }) = self.kept_jobs.clone() else {
+    pub fn keep(&mut self, id: u64, redactor: &Redactor) -> Result<(), LocalizedText> {
+        self.of_model.remove(id);
+        let Some(KeptJobs { place, program }) = self.keeper.clone() else {
             return Err(words::JOBS_NOT_KEPT.into());
         };
-        let info = self.info.jobs.iter().find(|job| job.id == id);
-        let info = info.ok_or_else(|| words::JOB_UNKNOWN.with("id", id))?;
-        if !info.is_running() {
+        let job = self.jobs.iter().find(|job| job.info.id == id);
+        let job = job.ok_or_else(|| words::JOB_UNKNOWN.with("id", id))?;
+        if !job.info.is_running() {
             return Err(words::JOB_OVER.with("id", id));
         }
-        let known = |job: &Job| job.kept.is_none().then(|| job.keep.clone()).flatten();
-        let Some(keep) =
-            self.jobs.list.iter().find(|(it, _)| *it == id).and_then(|it| known(&it.1))
-        else {
+        let Some(keep) = job.keep.as_ref().filter(|_| job.kept.is_none()) else {
             return Err(words::JOB_KEPT_ALREADY.with("id", id));
         };
         let (reply, answer) = tokio::sync::oneshot::channel();
         let order = KeepOrder {
             program,
             place,
-            folder: self.security.place.workspace.clone(),
-            step: info.step.clone(),
-            line: self.security.redactor.mask(&info.line).into_owned(),
-            began: info.began,
+            folder: self.folder.clone(),
+            step: job.info.step.clone(),
+            line: redactor.mask(&job.info.line).into_owned(),
+            began: job.info.began,
             reply,
         };
-        let to = self.turn_messages.clone();
         if keep.send(order).is_err() {
             return Err(words::JOB_OVER.with("id", id));
         }
+        let messages = self.messages.clone();
         tokio::spawn(async move {
             // Without an answer the job has just ended, which is shown anyway.
             if let Ok(done) = answer.await {
-                let _ = to.send(TurnMessage::Job(JobMessage::Kept { id, done }));
+                let _ = messages.send(TurnMessage::Job(JobMessage::Kept { id, done }));
             }
         });
         Ok(())
     }
 
-    pub(super) async fn finish_keeping(&mut self, id: u64, done: Result<KeptJob, String>) {
-        let notice = match done {
-            Ok(kept) => {
-                let Some(job) = self.jobs.find(id) else { return };
-                (job.file, job.kept) = (Some(kept.output()), Some(kept));
-                let Some(info) = self.info.jobs.iter_mut().find(|job| job.id == id) else { return };
-                info.kept = true;
-                let say = words::JOB_KEPT.with("id", id).with("line", info.line.clone());
-                Notice::info(say)
+    pub(super) fn finish_keeping(
+        &mut self,
+        id: u64,
+        done: Result<KeptJob, String>,
+    ) -> Option<Notice> {
+        let kept = match done {
+            Ok(kept) => kept,
+            Err(why) => {
+                let say = words::JOB_NOT_KEPT.with("id", id).with("why", why);
+                return Some(Notice::error(say));
             }
-            Err(why) => Notice::error(words::JOB_NOT_KEPT.with("id", id).with("why", why)),
         };
-        self.send_info().await;
-        self.notify(notice).await;
+        let job = self.find(id)?;
+        job.file = Some(kept.output());
+        job.kept = Some(kept);
+        job.info.kept = true;
+        let say = words::JOB_KEPT.with("id", id).with("line", job.info.line.clone());
+        Some(Notice::info(say))
     }
 
     /// What the keepers know by now.
-    pub(super) fn refresh_kept_jobs(&mut self) {
-        for (id, job) in &mut self.jobs.list {
+    pub(super) fn refresh_kept(&mut self) {
+        for job in &mut self.jobs {
             let Some(now) = job.kept.as_ref().and_then(KeptJob::refreshed) else { continue };
-            let info = self.info.jobs.iter_mut().find(|info| info.id == *id);
-            if let Some(info) = info.filter(|info| info.is_running()) {
-                info.ports.clone_from(&now.ports);
+            if job.info.is_running() {
+                job.info.ports.clone_from(&now.ports);
             }
             job.kept = Some(now);
         }
     }
 
     /// Jobs that ended were shown: their records are not needed any more.
-    pub(super) fn forget_ended_jobs(&mut self) {
-        for (id, job) in self.jobs.list.drain(..) {
+    pub fn forget_ended(&mut self) {
+        for job in self.jobs.drain(..) {
             job.task.abort();
-            let ended = self.info.jobs.iter().any(|info| info.id == id && !info.is_running());
-            if let Some(kept) = job.kept.filter(|_| ended) {
+            if let Some(kept) = job.kept.filter(|_| !job.info.is_running()) {
                 kept.forget();
             }
         }

@@ -107,7 +107,7 @@ impl Session {
         self.resume_at_start().await;
         self.ask_trust_at_start().await;
         self.load_instructions();
-        self.find_kept_jobs();
+        self.jobs.find_kept();
     }
 
     /// All notes received so far.
@@ -396,7 +396,7 @@ impl Session {
 
     /// What belongs to a session ends with it: its jobs, and what was allowed in it.
     pub(super) async fn leave_session(&mut self) {
-        self.stop_jobs().await;
+        self.jobs.stop_all().await;
         permissions::end_session(&mut self.security);
         self.apply_rules();
     }
@@ -451,7 +451,7 @@ impl Session {
     }
 
     pub(super) async fn send_info(&mut self) {
-        self.info = state::session_info(&self.info, &self.responder);
+        self.info = state::session_info(&self.info, &self.responder, &self.jobs);
         let longest = longest_words(self.request_bounds().room);
         self.info.context.longest_bytes = longest.bytes;
         self.info.context.longest_tokens = longest.tokens;
@@ -466,9 +466,9 @@ impl Session {
             ended = (&mut running.task).await.ok().map(|result| (running.turn, result));
         }
         self.run_end_hooks("other").await;
-        self.stop_jobs().await;
+        self.jobs.stop_all().await;
         self.servers.stop().await;
-        self.forget_ended_jobs();
+        self.jobs.forget_ended();
         if let Some(count) = self.change_count.take() {
             count.stop().await;
         }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
-use super::job::{Jobs, KeptJobs};
+use super::jobs::JobBoard;
 use super::mcp_servers::McpServers;
 use super::persistence::SessionStore;
 use super::session_hooks::SessionHooks;
@@ -62,7 +62,7 @@ pub(super) struct Session {
     pub(super) tools: Toolbox,
     pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
-    pub jobs: Jobs,
+    pub jobs: JobBoard,
     pub servers: McpServers,
     pub hooks: SessionHooks,
     pub surroundings: WorkspaceFacts,
@@ -75,7 +75,6 @@ pub(super) struct Session {
     pub outputs: Option<PathBuf>,
     /// The user was warned that the price of the model is not known.
     pub is_price_reported: bool,
-    pub kept_jobs: Option<KeptJobs>,
     /// The project's instructions.
     pub instructions: Arc<avocet_config::project_instructions::ProjectInstructions>,
     pub bounds: Bounds,
@@ -103,6 +102,8 @@ impl Session {
     ) -> Session {
         let (policy, _) = watch::channel(parts.security.policy.clone());
         let mode = parts.info.mode;
+        let folder = parts.security.place.workspace.clone();
+        let jobs = JobBoard::new(parts.kept_jobs, folder, notes.clone());
         Session {
             run_usage: Usage::default(),
             counts_changed_files: parts.counts_changed_files,
@@ -136,7 +137,7 @@ impl Session {
             tools: parts.tools,
             turn_messages: notes,
             callbacks: parts.model_access.callbacks,
-            jobs: Jobs::default(),
+            jobs,
             servers: McpServers::new(parts.servers),
             hooks: SessionHooks::new(parts.hooks),
             surroundings: parts.surroundings,
@@ -145,7 +146,6 @@ impl Session {
             settings: parts.settings,
             outputs: parts.outputs,
             is_price_reported: false,
-            kept_jobs: parts.kept_jobs,
             instructions: Arc::default(),
             bounds: parts.bounds,
             approves_template_commands: parts.approves_template_commands,
@@ -395,14 +395,15 @@ pub fn check_action(facts: &SessionInfo) -> Option<StepAction> {
 }
 
 /// The session info with its changing parts filled in.
-pub fn session_info(known: &SessionInfo, voice: &Responder) -> SessionInfo {
+pub fn session_info(known: &SessionInfo, responder: &Responder, jobs: &JobBoard) -> SessionInfo {
     SessionInfo {
-        model: voice.connected.model.name().to_owned(),
-        provider: voice.connected.provider,
-        base_url: voice.connected.base_url.clone(),
-        effort: voice.effort_in_use(),
-        effort_levels: voice.effort_levels.clone().unwrap_or_default(),
-        prices: voice.connected.model.prices(),
+        model: responder.connected.model.name().to_owned(),
+        provider: responder.connected.provider,
+        base_url: responder.connected.base_url.clone(),
+        effort: responder.effort_in_use(),
+        effort_levels: responder.effort_levels.clone().unwrap_or_default(),
+        jobs: jobs.infos(),
+        prices: responder.connected.model.prices(),
         ..known.clone()
     }
 }
