@@ -304,9 +304,11 @@ fn screen_config(
         facts,
         history: history.entries().to_vec(),
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
-        save_paths: tui::Kept { history: Some(startup.paths.history()), draft, secrets },
-        editor: startup.editor(),
-        temp: Arc::clone(&startup.shared.temp),
+        files: tui::ScreenFiles {
+            save_paths: tui::SavePaths { history: Some(startup.paths.history()), draft, secrets },
+            editor: startup.editor(),
+            temp: Arc::clone(&startup.shared.temp),
+        },
         preferences: tui::Preferences {
             vim: look.vim,
             timestamps: look.timestamps,

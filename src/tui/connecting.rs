@@ -12,7 +12,7 @@ use avocet_core::protocol::{ModelOffer, Notice};
 
 /// Offers the providers, or goes on with the one that is named.
 pub fn open(state: &mut State, named: Option<String>) -> Vec<ScreenEffect> {
-    state.connecting = Connecting::default();
+    state.pickers.connecting = Connecting::default();
     state.modals.open(Modal::Picker(Box::new(Picker::new(Topic::Provider, Vec::new(), ""))));
     vec![ScreenEffect::Connect(ConnectRequest::Providers(named))]
 }
@@ -27,7 +27,7 @@ pub fn choose(state: &mut State, topic: Topic, value: String) -> Vec<ScreenEffec
 
 /// Its key is asked for, or its models.
 fn choose_provider(state: &mut State, id: &str) -> Vec<ScreenEffect> {
-    match state.connecting.providers.iter().find(|offer| offer.id == id).cloned() {
+    match state.pickers.connecting.providers.iter().find(|offer| offer.id == id).cloned() {
         Some(offer) => begin(state, offer),
         None if id.is_empty() => {
             state.composer.set_text("/connect https://", state.appearance.lang);
@@ -39,7 +39,7 @@ fn choose_provider(state: &mut State, id: &str) -> Vec<ScreenEffect> {
 }
 
 fn begin(state: &mut State, offer: ProviderOffer) -> Vec<ScreenEffect> {
-    state.connecting.chosen = Some(offer.clone());
+    state.pickers.connecting.chosen = Some(offer.clone());
     if offer.needs_key {
         open_key_entry(state, &offer, None);
         return Vec::new();
@@ -56,13 +56,13 @@ fn open_key_entry(state: &mut State, offer: &ProviderOffer, note: Option<Localiz
 }
 
 pub fn enter_key(state: &State, key: Secret) -> Vec<ScreenEffect> {
-    let Some(offer) = &state.connecting.chosen else { return Vec::new() };
+    let Some(offer) = &state.pickers.connecting.chosen else { return Vec::new() };
     let request = ConnectRequest::Models { provider: offer.id.clone(), key: Some(key) };
     vec![ScreenEffect::Connect(request)]
 }
 
 fn choose_model(state: &State, model: String) -> Vec<ScreenEffect> {
-    let Some(offer) = &state.connecting.chosen else { return Vec::new() };
+    let Some(offer) = &state.pickers.connecting.chosen else { return Vec::new() };
     let request = ConnectRequest::Save { provider: offer.id.clone(), model };
     vec![ScreenEffect::Connect(request)]
 }
@@ -104,14 +104,14 @@ fn set_providers(
         ..PickerRow::default()
     };
     let rows = offers.iter().map(row).chain([other]).collect();
-    state.connecting.providers = offers;
+    state.pickers.connecting.providers = offers;
     // The user may have left it meanwhile.
     let Some(picker) = state.modals.picker_mut().filter(|it| it.topic() == Topic::Provider) else {
         return Vec::new();
     };
     picker.set_rows(rows);
     let is_named = |offer: &&ProviderOffer| named.as_ref().is_some_and(|name| offer.id == *name);
-    let found = state.connecting.providers.iter().find(is_named).cloned();
+    let found = state.pickers.connecting.providers.iter().find(is_named).cloned();
     match found {
         Some(offer) => {
             state.modals.pop();
@@ -122,7 +122,7 @@ fn set_providers(
 }
 
 fn set_models(state: &mut State, listed: ListedModels) {
-    let Some(offer) = state.connecting.chosen.clone() else { return };
+    let Some(offer) = state.pickers.connecting.chosen.clone() else { return };
     let is_asked = match state.modals.key_entry_mut() {
         Some(entry) => entry.is_waiting,
         None => state.modals.picker_mut().is_some_and(|it| it.topic() == Topic::FirstModel),

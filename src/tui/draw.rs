@@ -66,7 +66,7 @@ pub fn panel(area: Rect, buf: &mut Buffer, theme: &Theme, bar: Style) {
 /// The same without a bar.
 pub fn surface(area: Rect, buf: &mut Buffer, theme: &Theme) {
     if theme.has_surfaces() {
-        paint_behind(area, buf, theme, theme.surface);
+        paint_behind(area, buf, theme, theme.panel.surface);
     }
 }
 

@@ -15,7 +15,7 @@ pub fn lines(state: &State) -> Vec<LocalizedText> {
     let tokens = words::STATUS_TOKENS
         .with("in", status::format_count(usage.input_tokens))
         .with("out", status::format_count(usage.output_tokens));
-    let mut said = match state.side_panel.changed_files() {
+    let mut said = match state.display.side_panel.changed_files() {
         0 => tokens,
         files => words::EXIT_FILES
             .with("files", plural(files, words::START_CHANGED_ONE, words::START_CHANGED))

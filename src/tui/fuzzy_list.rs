@@ -147,7 +147,7 @@ impl RowStyle {
         let (sigil, base, quiet) = if !is_selected {
             (NOT_CHOSEN, theme.text, theme.dim)
         } else if theme.has_surfaces() {
-            (CHOSEN, theme.chosen(), Style { bg: theme.raised.bg, ..theme.dim })
+            (CHOSEN, theme.chosen(), Style { bg: theme.panel.raised.bg, ..theme.dim })
         } else {
             (CHOSEN, theme.selection, theme.selection)
         };

@@ -80,7 +80,7 @@ pub use guard::QUIET;
 pub use keys::manual_rows as key_rows;
 pub use picture::PictureSupport;
 pub use run::{draw_frame, run};
-pub use state::{Preferences, SavePaths as Kept, ScreenConfig, State};
+pub use state::{Preferences, SavePaths, ScreenConfig, ScreenFiles, State};
 pub use symbols::LineStyle;
 pub use terminal_caps::TerminalCaps;
 pub use time::Millis;

@@ -14,7 +14,7 @@ use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
 use avocet_config::draft::SavedDraft;
 use avocet_core::i18n::{input, plural, screen as words};
-use avocet_core::protocol::{Notice, Op, QueuedMessage, SubmitId, TurnOp};
+use avocet_core::protocol::{Notice, Op, QueuedMessage, SubmitId, SubmitIds, TurnOp};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;
@@ -29,6 +29,8 @@ pub struct Queue {
     /// Commands that run once all of `messages` is answered, never sent as text, and messages typed
     /// after the first of them.
     later: Vec<DeferredItem>,
+    /// The next ids of messages.
+    pub submit_ids: SubmitIds,
     /// The selected one, counted over both.
     selected: Option<usize>,
 }

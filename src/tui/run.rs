@@ -60,7 +60,10 @@ pub async fn run(
 ) -> io::Result<ScreenExit> {
     let first = config.first.take();
     let aside = Workers {
-        auto_saver: AutoSaver::start(std::mem::take(&mut config.save_paths), config.draft.clone()),
+        auto_saver: AutoSaver::start(
+            std::mem::take(&mut config.files.save_paths),
+            config.draft.clone(),
+        ),
         settings_saver: SettingsSaver::start(keep),
         connector: ConnectWorker::new(std::mem::take(&mut config.setup)),
         image_paster: ImagePaster::new(config.terminal_caps.clipboard.clone()),
@@ -69,8 +72,8 @@ pub async fn run(
         finder: Finder::default(),
         folders: FolderFinder::default(),
         home: config.terminal_caps.home.clone(),
-        editor: config.editor.take(),
-        temp: Arc::clone(&config.temp),
+        editor: config.files.editor.take(),
+        temp: Arc::clone(&config.files.temp),
         hangup: HangUp::watch(),
     };
     let watchdog = std::mem::take(&mut config.watchdog);
@@ -90,7 +93,7 @@ pub async fn run(
     };
     driver.frame_limiter.request_deferred();
     driver.pending_ops.extend(driver.state.requeue_op().map(Submission::from));
-    driver.state.submit_ids = SubmitIds::starting_at(SystemTime::now());
+    driver.state.queue.submit_ids = SubmitIds::starting_at(SystemTime::now());
     driver.send_pending();
     if let Some(text) = first {
         driver.handle_input(ScreenInput::FirstMessage(text));
@@ -566,7 +569,7 @@ impl Driver {
         if self.frame_limiter.is_first_frame() {
             // After the first frame, which nothing may delay.
             self.screen.send(self.state.appearance.background_query())?;
-            self.screen.send(&self.state.graphics.query())?;
+            self.screen.send(&self.state.display.graphics.query())?;
             self.screen.start_watchdog();
         }
         self.frame_limiter.record_frame(now);

@@ -55,7 +55,7 @@ fn set(state: &mut State, key: &str, value: &str) -> Vec<ScreenEffect> {
                         .set_show_thinking(ShowThinking::parse(value).unwrap_or_default());
                 }
                 "enter_while_busy" => {
-                    state.enter_while_busy = BusyInput::parse(value).unwrap_or_default();
+                    state.keys.enter_while_busy = BusyInput::parse(value).unwrap_or_default();
                 }
                 "notify" => {
                     state.presence.notify_method = match value {
@@ -77,8 +77,9 @@ fn set(state: &mut State, key: &str, value: &str) -> Vec<ScreenEffect> {
 fn show_pictures(state: &mut State) -> String {
     let is_wanted = ("show_pictures", "true".to_owned());
     let has_colours = state.appearance.depth != Depth::None;
-    let query = state.graphics.set_on(has_colours && state.facts.screen.contains(&is_wanted));
-    state.transcript.keep_images(state.graphics.is_on());
-    state.transcript.set_graphics(state.graphics.graphics());
+    let query =
+        state.display.graphics.set_on(has_colours && state.facts.screen.contains(&is_wanted));
+    state.transcript.keep_images(state.display.graphics.is_on());
+    state.transcript.set_graphics(state.display.graphics.graphics());
     query
 }

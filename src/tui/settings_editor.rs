@@ -9,7 +9,7 @@ use avocet_core::protocol::{Notice, NoticeLevel, Op, SettingInput, SettingOp, Se
 
 /// Opens the list, with these words typed.
 pub fn open(state: &mut State, filter: &str) -> Vec<ScreenEffect> {
-    state.settings_editor = SettingsEditor::default();
+    state.pickers.settings_editor = SettingsEditor::default();
     let picker = Picker::new(Topic::Setting, Vec::new(), "").with_filter(filter);
     state.modals.open(Modal::Picker(Box::new(picker)));
     vec![send(None, None)]
@@ -22,7 +22,7 @@ fn send(key: Option<String>, value: Option<String>) -> ScreenEffect {
 /// The session listed the settings, or reported what became of one.
 pub fn fill(state: &mut State, rows: Vec<SettingRow>, said: Option<Notice>) {
     let failed = said.as_ref().is_some_and(|said| said.level == NoticeLevel::Error);
-    state.settings_editor.rows = rows;
+    state.pickers.settings_editor.rows = rows;
     let note = said.map(note);
     if let Some(entry) = state.modals.setting_entry_mut() {
         if failed {
@@ -31,7 +31,7 @@ pub fn fill(state: &mut State, rows: Vec<SettingRow>, said: Option<Notice>) {
         }
         state.modals.pop();
     }
-    let rows = state.settings_editor.rows.iter().map(picker_row).collect();
+    let rows = state.pickers.settings_editor.rows.iter().map(picker_row).collect();
     if let Some(picker) = state.modals.picker_mut().filter(|it| it.topic() == Topic::Setting) {
         picker.set_rows(rows);
         picker.note = note;
@@ -61,7 +61,7 @@ pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction) -> Ve
         (Topic::SettingValue, PickerAction::Confirmed(value)) => set(state, Some(value)),
         (_, PickerAction::Confirmed(key)) => edit(state, key),
         (_, PickerAction::Reset(key)) => {
-            state.settings_editor.key = key;
+            state.pickers.settings_editor.key = key;
             set(state, None)
         }
         (_, PickerAction::Selected(_)) => {
@@ -76,14 +76,15 @@ pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction) -> Ve
 
 /// Sets the setting that is being edited; without a value, its default counts again.
 pub fn set(state: &State, value: Option<String>) -> Vec<ScreenEffect> {
-    vec![send(Some(state.settings_editor.key.clone()), value)]
+    vec![send(Some(state.pickers.settings_editor.key.clone()), value)]
 }
 
 fn edit(state: &mut State, key: String) -> Vec<ScreenEffect> {
-    let Some(row) = state.settings_editor.rows.iter().find(|row| row.key == key).cloned() else {
+    let Some(row) = state.pickers.settings_editor.rows.iter().find(|row| row.key == key).cloned()
+    else {
         return Vec::new();
     };
-    state.settings_editor.key = key;
+    state.pickers.settings_editor.key = key;
     match &row.input {
         SettingInput::Flag => {
             let on = row.value != "true";

@@ -134,7 +134,7 @@ impl SidePanel {
             lines.push(Line::styled(say.text(cx.lang), cx.theme.dim));
         }
         draw::lines(inner, buf, &lines);
-        draw::panel(area, buf, cx.theme, cx.theme.surface);
+        draw::panel(area, buf, cx.theme, cx.theme.panel.surface);
     }
 
     fn plan_lines(&self, cx: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {

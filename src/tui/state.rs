@@ -26,9 +26,7 @@ use super::transcript::{HighlightedCode, Snippet, Transcript};
 use avocet_config::draft::SavedDraft;
 use avocet_config::{BusyInput, ShowThinking};
 use avocet_core::i18n::{Lang, LocalizedText, input, screen as words};
-use avocet_core::protocol::{
-    Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, SubmitIds, TurnOp,
-};
+use avocet_core::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo, SettingRow, TurnOp};
 use avocet_present::commands::{self, CommandContext, Surface};
 use avocet_safety::redact::Redactor;
 use avocet_tools::exec::Watchdog;
@@ -48,12 +46,7 @@ pub struct ScreenConfig {
     pub history: Vec<String>,
     /// The text in the input when the last session ended.
     pub draft: SavedDraft,
-    /// The files for the history and the draft.
-    pub save_paths: SavePaths,
-    /// The user's editor, as in `VISUAL`.
-    pub editor: Option<String>,
-    /// The folder for the editor's files.
-    pub temp: Arc<RunFolder>,
+    pub files: ScreenFiles,
     pub preferences: Preferences,
     /// The text of the user's `keys.toml`.
     pub keymap: String,
@@ -67,6 +60,17 @@ pub struct ScreenConfig {
     pub notices: Vec<Notice>,
     /// Restores the terminal when nothing else can any more.
     pub watchdog: Watchdog,
+}
+
+/// Files of the input.
+#[derive(Clone, Debug, Default)]
+pub struct ScreenFiles {
+    /// Those for the history and the draft.
+    pub save_paths: SavePaths,
+    /// The user's editor, as in `VISUAL`.
+    pub editor: Option<String>,
+    /// The folder for the editor's files.
+    pub temp: Arc<RunFolder>,
 }
 
 /// The files to save to; `None`: not saved.
@@ -100,23 +104,40 @@ pub struct State {
     pub(super) palette: Palette,
     pub(super) suggestions: Suggestions,
     pub(super) queue: Queue,
-    pub(super) submit_ids: SubmitIds,
     pub(super) transcript: Transcript,
     pub(super) modals: Modals,
     pub(super) guard: QuestionGuard,
     pub(super) activity: Activity,
-    pub(super) side_panel: SidePanel,
     pub(super) facts: SessionInfo,
     pub(super) completions: Completions,
-    pub(super) connecting: Connecting,
-    pub(super) settings_editor: SettingsEditor,
+    pub(super) pickers: PickerData,
     pub(super) appearance: Appearance,
     pub(super) presence: Presence,
-    pub(super) mouse: MouseOwner,
-    pub(super) enter_while_busy: BusyInput,
-    pub(super) keymap: Arc<Keymap>,
-    pub(super) areas: ScreenAreas,
-    pub(super) graphics: GraphicsProbe,
+    pub(super) keys: KeySettings,
+    pub(super) display: Display,
+}
+
+/// What keys do.
+#[derive(Clone, Debug)]
+pub struct KeySettings {
+    pub keymap: Arc<Keymap>,
+    pub enter_while_busy: BusyInput,
+}
+
+/// What is on the screen besides the conversation, and who has the mouse.
+#[derive(Debug)]
+pub struct Display {
+    pub areas: ScreenAreas,
+    pub side_panel: SidePanel,
+    pub mouse: MouseOwner,
+    pub graphics: GraphicsProbe,
+}
+
+/// What pickers of several pages have chosen so far.
+#[derive(Debug, Default)]
+pub struct PickerData {
+    pub connecting: Connecting,
+    pub settings_editor: SettingsEditor,
 }
 
 /// Where the last frame had what takes clicks.
@@ -320,23 +341,22 @@ impl State {
             palette: Palette::default(),
             suggestions: chips,
             queue,
-            submit_ids: SubmitIds::default(),
             transcript,
             modals: Modals::default(),
             guard: QuestionGuard::default(),
             activity: Activity::new(habits.is_still),
-            side_panel: SidePanel::default(),
             facts,
             completions,
-            connecting: Connecting::default(),
-            settings_editor: SettingsEditor::default(),
+            pickers: PickerData::default(),
             appearance: dress,
             presence: Presence::new(&around),
-            mouse: MouseOwner::default(),
-            enter_while_busy: habits.enter_while_busy,
-            keymap,
-            areas: ScreenAreas::default(),
-            graphics,
+            keys: KeySettings { keymap, enter_while_busy: habits.enter_while_busy },
+            display: Display {
+                areas: ScreenAreas::default(),
+                side_panel: SidePanel::default(),
+                mouse: MouseOwner::default(),
+                graphics,
+            },
         }
     }
 

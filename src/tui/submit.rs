@@ -18,7 +18,7 @@ use avocet_present::commands::{self, CommandOutcome, Surface, UiAction};
 
 /// Enter.
 pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    send_as(state, state.enter_while_busy, at)
+    send_as(state, state.keys.enter_while_busy, at)
 }
 
 /// Sends the input; `busy`: what happens to a message while a turn runs.
@@ -32,7 +32,7 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
         pickers::open_note_places(state, whole(note));
         return vec![ScreenEffect::SaveHistory { line: whole(&taken.display_text), submit: None }];
     }
-    let id = state.submit_ids.next_id();
+    let id = state.queue.submit_ids.next_id();
     let effects: Vec<ScreenEffect> =
         match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
             Intent::Empty => Vec::new(),
@@ -242,10 +242,10 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
     match act {
         UiAction::Quit => return pickers::quit(state),
         UiAction::Help(_) => {
-            let help = Modal::help(&state.completions.extensions, &state.keymap);
+            let help = Modal::help(&state.completions.extensions, &state.keys.keymap);
             state.modals.open(help);
         }
-        UiAction::Keys => state.modals.open(Modal::keys(&state.keymap)),
+        UiAction::Keys => state.modals.open(Modal::keys(&state.keys.keymap)),
         UiAction::Lang(lang) => set_lang(state, lang),
         UiAction::Vim(on) => {
             let on = state.composer.set_vim(on);

@@ -47,15 +47,21 @@ pub struct Theme {
     pub info: Style,
     pub border: Style,
     pub selection: Style,
-    /// Panels. Without a background, lines take their place.
-    pub surface: Style,
-    /// A row of a panel that stands out.
-    pub raised: Style,
+    pub panel: PanelColors,
     pub bar: BarColors,
     pub markup: Markup,
     pub change: DiffColors,
     /// How its lines are drawn: a fact of the terminal, that no file says.
     pub lines: LineStyle,
+}
+
+/// Panels.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PanelColors {
+    /// Without a background, lines take its place.
+    pub surface: Style,
+    /// A row that stands out.
+    pub raised: Style,
 }
 
 /// The bar at the left of a panel, by whose it is; only the background counts.
@@ -132,12 +138,16 @@ impl Theme {
 
     /// Whether panels are painted; otherwise lines mark them.
     pub fn has_surfaces(&self) -> bool {
-        self.surface.bg.is_some()
+        self.panel.surface.bg.is_some()
     }
 
     /// The selected row of a list in a panel.
     pub fn chosen(&self) -> Style {
-        if self.has_surfaces() { self.raised.add_modifier(Modifier::BOLD) } else { self.selection }
+        if self.has_surfaces() {
+            self.panel.raised.add_modifier(Modifier::BOLD)
+        } else {
+            self.selection
+        }
     }
 
     /// The style of a tier. Its name is always shown too.
@@ -175,8 +185,7 @@ impl Default for Theme {
             info: plain,
             border: plain,
             selection: plain.add_modifier(Modifier::REVERSED),
-            surface: plain,
-            raised: plain,
+            panel: PanelColors { surface: plain, raised: plain },
             bar: BarColors::default(),
             markup: Markup {
                 heading: bold,

@@ -138,7 +138,7 @@ fn translate_key(state: &State, key: KeyEvent, at: Millis) -> Option<KeyEvent> {
         Focus::Composer if state.composer.is_empty() => &[C::EmptyInput, C::Input, C::Anywhere],
         Focus::Draft | Focus::Composer => &[C::Input, C::Anywhere],
     };
-    state.keymap.translate(contexts, key)
+    state.keys.keymap.translate(contexts, key)
 }
 
 /// A key goes to what has the focus, and then to its global meaning.
@@ -287,7 +287,7 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         KeyAction::Send => return enter(state, at),
         KeyAction::Up => return up(state),
         KeyAction::Help => {
-            let help = Modal::help(&state.completions.extensions, &state.keymap);
+            let help = Modal::help(&state.completions.extensions, &state.keys.keymap);
             state.modals.open(help);
         }
         KeyAction::Steps => state.transcript.toggle_steps(),
@@ -318,7 +318,7 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
             return vec![ScreenEffect::Send(Op::Rules(RuleOp::SetApprovalMode { mode }))];
         }
         KeyAction::Suggest if state.activity.is_busy() && !state.composer.is_blank() => {
-            return submit::send_as(state, state.enter_while_busy.other(), at);
+            return submit::send_as(state, state.keys.enter_while_busy.other(), at);
         }
         KeyAction::Suggest => return suggest::suggest(state, None, at),
         KeyAction::SuggestNth => return suggest::suggest(state, keys::digit(key), at),
@@ -371,7 +371,7 @@ fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     }
     let text = state.composer.display_text();
     if state.guard.ends_word(&text) && !text.is_empty() && !text.starts_with('/') {
-        let say = state.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
+        let say = state.keys.keymap.with_keys(words::QUESTION_ENTER_AGAIN);
         state.presence.show_message(say, at);
         return Vec::new();
     }
@@ -494,7 +494,7 @@ fn begin_turn(state: &mut State) {
 fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
     state.transcript.apply(&event);
-    state.side_panel.apply(&event);
+    state.display.side_panel.apply(&event);
     match event {
         SessionEvent::Asked(ask) => return open_question(state, *ask, at),
         SessionEvent::TerminalRequested { ask } => return vec![ScreenEffect::LendTerminal(ask)],

@@ -24,7 +24,7 @@ use avocet_core::i18n::{LocalizedText, common, input, plural, screen as words};
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
     let screen = frame.area();
     let theme = &state.appearance.theme;
-    let cx = DrawContext { theme, lang: state.appearance.lang, now, keymap: &state.keymap };
+    let cx = DrawContext { theme, lang: state.appearance.lang, now, keymap: &state.keys.keymap };
     let buf = frame.buffer_mut();
     draw::fill(buf, theme.text);
     if layout.is_too_small {
@@ -39,7 +39,7 @@ pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) 
         _ => draw_main(state, layout, buf, &cx),
     };
     if layout.side_panel.width > 0 {
-        state.side_panel.draw(layout.side_panel, buf, &cx, &state.facts);
+        state.display.side_panel.draw(layout.side_panel, buf, &cx, &state.facts);
     }
     overlays.retain_visible(buf);
     if let Some(caret) = caret.filter(|caret| screen.contains(*caret)) {
@@ -95,7 +95,7 @@ fn draw_draft(
 /// The list over the input. While its first names are looked for it gets no keys yet.
 fn draw_list(state: &State, above: Rect, buf: &mut Buffer, cx: &DrawContext<'_>, focus: Focus) {
     match focus {
-        Focus::Palette => state.palette.draw(above, buf, cx, &state.keymap),
+        Focus::Palette => state.palette.draw(above, buf, cx, &state.keys.keymap),
         Focus::Files | Focus::Composer => state.composer.files.draw(above, buf, cx),
         _ => {}
     }
@@ -111,7 +111,7 @@ fn draw_main(
     state.suggestions.draw(layout.suggestions, buf, cx);
     jobs::draw(&state.facts.jobs, layout.jobs, buf, cx);
     if layout.plan.height > 0 {
-        state.side_panel.draw_plan_row(layout.plan, buf, cx);
+        state.display.side_panel.draw_plan_row(layout.plan, buf, cx);
     }
     let right = notice_line(state, layout.activity.width, cx);
     if layout.activity.height > 0 {
@@ -182,7 +182,7 @@ fn draw_input(
         HorizontalRule::edge(cx.theme).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
     }
-    let hint = match (state.activity.is_busy(), state.enter_while_busy) {
+    let hint = match (state.activity.is_busy(), state.keys.enter_while_busy) {
         (true, BusyInput::Steer) => words::INPUT_HINT_BUSY,
         (true, BusyInput::Queue) => words::INPUT_HINT_BUSY_QUEUES,
         (false, _) => words::INPUT_HINT,
@@ -270,7 +270,7 @@ fn draw_status(
         status::draw_hints(area, buf, cx, hints);
     } else if layout.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, cx, right);
-    } else if state.mouse == MouseOwner::Terminal {
+    } else if state.display.mouse == MouseOwner::Terminal {
         status::draw_hints(area, buf, cx, RELEASED);
     } else {
         status::draw(area, buf, cx, &state.facts, hints(state));
@@ -308,7 +308,7 @@ fn hints(state: &State) -> &'static [KeyHint] {
     match (state.activity.is_busy(), state.composer.is_empty()) {
         (true, _) if !state.queue.is_empty() => BUSY_QUEUE,
         (true, true) => &[],
-        (true, false) => match state.enter_while_busy {
+        (true, false) => match state.keys.enter_while_busy {
             BusyInput::Steer => STEER,
             BusyInput::Queue => ENQUEUE,
         },

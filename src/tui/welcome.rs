@@ -117,7 +117,7 @@ fn lines(state: &State, cx: &DrawContext<'_>, width: usize) -> (Vec<Line<'static
 
 /// The key that changes which steps ask.
 fn mode_line(state: &State, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
-    let key = state.keymap.key_of(KeyContext::Input, KeyAction::NextMode);
+    let key = state.keys.keymap.key_of(KeyContext::Input, KeyAction::NextMode);
     let modes = ApprovalMode::ALL
         .map(|mode| mode.label().text(cx.lang))
         .join(words::ASK_COMMA.text(cx.lang));
@@ -186,7 +186,7 @@ fn model_line(facts: &SessionInfo, cx: &DrawContext<'_>, width: usize) -> Line<'
 
 /// A row for each suggestion: its key, its text, and what a command does.
 fn first_steps(state: &State, cx: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
-    let entries: Vec<_> = state.suggestions.entries(&state.keymap).collect();
+    let entries: Vec<_> = state.suggestions.entries(&state.keys.keymap).collect();
     let keys = entries.iter().map(|entry| text::width(&entry.key)).max().unwrap_or(0);
     // Only what is explained needs a column for that beside it.
     let explained = entries.iter().filter(|entry| !about(state, entry.text, cx.lang).is_empty());
@@ -227,7 +227,7 @@ fn about(state: &State, suggested: &str, lang: Lang) -> String {
 }
 
 fn key_line(state: &State, cx: &DrawContext<'_>, width: usize) -> Line<'static> {
-    let bound = |context, action| state.keymap.key_of(context, action);
+    let bound = |context, action| state.keys.keymap.key_of(context, action);
     let keys = [
         ("/".to_owned(), words::PALETTE_TITLE),
         ("@".to_owned(), input::FILES_TITLE),

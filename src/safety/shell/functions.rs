@@ -12,6 +12,16 @@ use super::writer::PlainWriter;
 /// What a body may not do, which is run in a shell of its own.
 const LASTING: &[&str] = &["exit", "cd", "set", "export"];
 
+/// The functions that are defined in front of a command.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlainFunctions(Vec<FunctionBody>);
+
+impl PlainFunctions {
+    pub(super) fn find(&self, name: &str) -> Option<FunctionBody> {
+        self.0.iter().find(|body| body.name == name).cloned()
+    }
+}
+
 impl PlainWriter<'_> {
     /// A function with a name of its own, which every command after it can call.
     pub(super) fn define(&mut self, body: &FunctionBody) -> Option<()> {
@@ -26,18 +36,19 @@ impl PlainWriter<'_> {
         let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && !["bash", "sh", "xargs", "timeout"].contains(&name);
-        if !is_certain || self.depth > 0 || is_known || !is_plain || self.function(name).is_some() {
+        if !is_certain
+            || self.depth > 0
+            || is_known
+            || !is_plain
+            || self.functions.find(name).is_some()
+        {
             return None;
         }
-        self.functions.push(body.clone());
+        self.functions.0.push(body.clone());
         self.push_text(":");
         self.certain = false;
         self.written = None;
         Some(())
-    }
-
-    pub(super) fn function(&self, name: &str) -> Option<FunctionBody> {
-        self.functions.iter().find(|body| body.name == name).cloned()
     }
 
     /// What a call does; what is set in it must mean nothing outside.
@@ -58,7 +69,7 @@ impl PlainWriter<'_> {
         let mut variables = self.variables.clone();
         variables.arguments = Some(words);
         let mut others = self.functions.clone();
-        others.retain(|other| other.name != body.name);
+        others.0.retain(|other| other.name != body.name);
         self.read_with(&body.text, variables, others)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ast::{ShellWord, Simple, Trait};
 use super::expand::told_names;
+use super::functions::PlainFunctions;
 use super::known::KnownWord;
 use super::plain::{PlainCommand, PlainLine, PlainPart};
 use super::runner::{
@@ -74,7 +75,7 @@ impl PlainWriter<'_> {
 
     /// The line that a function or a shell runs; the inner `None`: it is none of them.
     fn line_inside(&self, name: &str, words: &[KnownWord]) -> Option<Option<PlainLine>> {
-        if let Some(body) = self.function(name) {
+        if let Some(body) = self.functions.find(name) {
             return self.read_call(&body, words.to_vec()).map(Some);
         }
         let args = words.iter().map(|word| word.text.as_str());
@@ -108,7 +109,7 @@ impl PlainWriter<'_> {
             let mut variables = ShellVariables::default();
             variables.mark_listed(xargs::EACH, self.line.feeds_listing(" | "), false)?;
             variables.make_single(xargs::EACH)?;
-            let inner = self.read_with(&line, variables, Vec::new())?;
+            let inner = self.read_with(&line, variables, PlainFunctions::default())?;
             self.push_text("( ");
             self.push_text(invoked.around(PlainLine::default())?.0);
             self.write_inner(inner, " </dev/null")?;

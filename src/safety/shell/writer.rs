@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::super::warning::Warning;
 use super::super::{PolicyContext, paths};
-use super::ast::{FunctionBody, InputText, Joint, Redirect, Script, ShellWord, Simple, Trait};
+use super::ast::{InputText, Joint, Redirect, Script, ShellWord, Simple, Trait};
 use super::condition::{Condition, read_condition};
 use super::cwd::Folders;
 use super::expand::{Expander, ExpansionContext, Substituted};
+use super::functions::PlainFunctions;
 use super::gaps::{Token, read_tokens};
 use super::known::KnownWord;
 use super::parser::parse;
@@ -39,7 +40,13 @@ pub fn read_plain(
         let shell = LineShell { is_bash, level: 0 };
         read_within(
             line,
-            LineContext { policy_cx, shell, folders, variables, functions: Vec::new() },
+            LineContext {
+                policy_cx,
+                shell,
+                folders,
+                variables,
+                functions: PlainFunctions::default(),
+            },
         )
     };
     // What is counted is known only to the shell; it may be enough that the others are known.
@@ -63,7 +70,7 @@ struct LineContext<'a> {
     folders: Folders,
     variables: ShellVariables,
     /// Those that were defined before.
-    functions: Vec<FunctionBody>,
+    functions: PlainFunctions,
 }
 
 /// What takes a line.
@@ -146,7 +153,7 @@ pub(super) struct PlainWriter<'a> {
     /// How many commands were written.
     count: usize,
     /// Those that were defined before.
-    pub(super) functions: Vec<FunctionBody>,
+    pub(super) functions: PlainFunctions,
     /// How many of the forms around it are certain to run what is in them.
     pub(super) certain_depth: usize,
 }
@@ -376,7 +383,7 @@ impl<'a> PlainWriter<'a> {
 
     /// A line of another shell, which knows none of the variables.
     pub(super) fn read_apart(&self, line: &str) -> Option<PlainLine> {
-        let read = |variables| self.read_with(line, variables, Vec::new());
+        let read = |variables| self.read_with(line, variables, PlainFunctions::default());
         read(ShellVariables::default()).or_else(|| read(ShellVariables::counting(&parse(line))))
     }
 
@@ -384,7 +391,7 @@ impl<'a> PlainWriter<'a> {
         &self,
         line: &str,
         variables: ShellVariables,
-        functions: Vec<FunctionBody>,
+        functions: PlainFunctions,
     ) -> Option<PlainLine> {
         let folders = Folders::new(self.folders.only()?.to_owned());
         let shell = LineShell { level: self.shell.level + 1, ..self.shell };

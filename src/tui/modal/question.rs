@@ -57,15 +57,30 @@ pub struct QuestionState {
     details: bool,
     listening: FocusNotice,
     refusal: Option<Refusal>,
+    typing: Typing,
+    /// The plan that can be edited.
+    pub plan: Vec<PlanItem>,
+    pub diffs: DiffViewCache,
+}
+
+/// How the user types, which tells an answer from a word.
+#[derive(Debug, Default)]
+struct Typing {
     /// The last letter, and when it was pressed; a release makes that long ago.
     last_letter: Option<(char, Millis)>,
     /// An approval that may be the beginning of a word, and when it counts.
     held: Option<(Decision, Millis)>,
     /// The last key since a letter opened the editor, without a pause.
     typed_through: Option<Millis>,
-    /// The plan that can be edited.
-    pub plan: Vec<PlanItem>,
-    pub diffs: DiffViewCache,
+}
+
+impl Typing {
+    /// Whether a key follows another without a pause since a letter opened the editor.
+    fn is_hasty(&mut self, at: Millis) -> bool {
+        let hasty = self.typed_through.is_some_and(|last| at < last.saturating_add(QUIET));
+        self.typed_through = hasty.then_some(at);
+        hasty
+    }
 }
 
 /// Why the last key did nothing.
@@ -92,9 +107,7 @@ impl QuestionState {
             details: false,
             listening: FocusNotice::default(),
             refusal: None,
-            last_letter: None,
-            held: None,
-            typed_through: None,
+            typing: Typing::default(),
             plan: Vec::new(),
             diffs: DiffViewCache::default(),
         }
@@ -128,19 +141,19 @@ impl QuestionState {
         if let Some(Refusal::Unseen { at, .. }) = &mut self.refusal {
             *at = 0;
         }
-        if let Some((_, at)) = &mut self.last_letter {
+        if let Some((_, at)) = &mut self.typing.last_letter {
             *at = 0;
         }
     }
 
     /// When a held approval counts.
     pub fn held_until(&self) -> Option<Millis> {
-        self.held.as_ref().map(|(_, until)| *until)
+        self.typing.held.as_ref().map(|(_, until)| *until)
     }
 
     /// The held approval, once no other key has followed its letter.
     pub fn take_held(&mut self, now: Millis) -> Option<Op> {
-        let (decision, _) = self.held.take_if(|(_, until)| *until <= now)?;
+        let (decision, _) = self.typing.held.take_if(|(_, until)| *until <= now)?;
         self.refusal = None;
         Some(self.decide(decision))
     }
@@ -164,7 +177,7 @@ impl QuestionState {
     /// Keys go to the draft now: nothing stays selected or refused for a later Enter.
     pub fn reset_selection(&mut self) {
         self.choices.flow.reset();
-        (self.refusal, self.held) = (None, None);
+        (self.refusal, self.typing.held) = (None, None);
     }
 
     /// Whether a text field is open in the dialog.
@@ -242,9 +255,9 @@ impl QuestionState {
         step: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> ModalAction {
-        let held = self.held.take();
+        let held = self.typing.held.take();
         let letter = keys::letter(key);
-        let last = std::mem::replace(&mut self.last_letter, letter.map(|c| (c, moment.at)));
+        let last = std::mem::replace(&mut self.typing.last_letter, letter.map(|c| (c, moment.at)));
         if let Some((choice, exact)) = letter.and_then(|c| self.choices.flow.offer.by_key(c)) {
             let is_repeated =
                 last.is_some_and(|(c, at)| Some(c) == letter && moment.at < at + HELD);
@@ -374,21 +387,20 @@ impl QuestionState {
                 QuestionField::Text(Box::new(field))
             }
         });
-        self.typed_through = typed.filter(|_| step.is_some());
+        self.typing.typed_through = typed.filter(|_| step.is_some());
         self.frame.reset();
     }
 
     /// Holds an approval until it is clear that its letter begins no word.
     fn hold(&mut self, decision: Decision, at: Millis) -> ModalAction {
-        self.held = Some((decision, at + WORD));
+        self.typing.held = Some((decision, at + WORD));
         self.refuse(words::QUESTION_HELD);
         ModalAction::Undecided
     }
 
     /// A key in the field.
     fn write(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
-        let hasty = self.typed_through.is_some_and(|last| at < last.saturating_add(QUIET));
-        self.typed_through = hasty.then_some(at);
+        let hasty = self.typing.is_hasty(at);
         let Some(field) = &mut self.field else { return ModalAction::Stay };
         match handle_field_key(field.composer(), key, lang) {
             Field::Changed => self.request_assessment(),
@@ -402,7 +414,7 @@ impl QuestionState {
                 ModalAction::Stay
             }
             Field::Submitted if hasty => {
-                self.typed_through = None;
+                self.typing.typed_through = None;
                 self.refuse_with(words::QUESTION_RUN_AGAIN)
             }
             Field::Submitted => self.submit(at),

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use toml_edit::{Document, Item, TableLike};
 
 use super::downsample::{SIXTEEN, parse_hex, to_terminal_color};
-use super::{BarColors, Depth, DiffColors, Markup, Syntax, Theme};
+use super::{BarColors, Depth, DiffColors, Markup, PanelColors, Syntax, Theme};
 use crate::symbols::LineStyle;
 use avocet_core::i18n::{LocalizedText, screen};
 
@@ -61,8 +61,10 @@ pub(super) fn parse_theme(source: &str, depth: Depth) -> Result<Theme, Localized
         info: top.style("info")?,
         border: top.style("border")?,
         selection: top.style("selection")?,
-        surface: top.optional_style("surface")?,
-        raised: top.optional_style("raised")?,
+        panel: PanelColors {
+            surface: top.optional_style("surface")?,
+            raised: top.optional_style("raised")?,
+        },
         bar: bar(&top)?,
         markup: markup(&top)?,
         change: change(&top)?,

@@ -103,8 +103,8 @@ fn painted<'a>(
 ) -> Vec<(&'static str, Style, Option<&'a [&'a str]>)> {
     let c = &theme.change;
     vec![
-        ("surface", theme.surface, None),
-        ("raised", theme.raised, None),
+        ("surface", theme.panel.surface, None),
+        ("raised", theme.panel.raised, None),
         ("added_row", c.added_row, Some(on_diff)),
         ("removed_row", c.removed_row, Some(on_diff)),
     ]
@@ -123,7 +123,7 @@ fn every_word_stands_out_from_the_panel_and_the_row_of_a_diff_it_is_on() {
             let Some(ground) = rgb(behind.bg) else { continue };
             for (meaning, style) in styles(&theme) {
                 let is_written = meanings.is_none_or(|known| known.contains(&meaning));
-                let Some(ink) = rgb(style.fg).or(rgb(theme.surface.fg)) else { continue };
+                let Some(ink) = rgb(style.fg).or(rgb(theme.panel.surface.fg)) else { continue };
                 if !is_written || style.bg.is_some() || meaning == "border" {
                     continue;
                 }
@@ -139,7 +139,7 @@ fn every_word_stands_out_from_the_panel_and_the_row_of_a_diff_it_is_on() {
             assert!(ratio >= *least, "{name}: an {what} word has {ratio:.2}");
         }
         // A panel is seen to be one, and its bar is seen on every background.
-        let surface = rgb(theme.surface.bg);
+        let surface = rgb(theme.panel.surface.bg);
         for ground in grounds.iter().filter_map(|ground| parse_hex(ground)) {
             if let Some(surface) = surface {
                 assert!(contrast(surface, ground) >= 1.06, "{name}: {ground:?}");
@@ -158,7 +158,7 @@ fn panels_are_painted_only_where_there_are_colours_for_them() {
         for depth in [Depth::None, Depth::Sixteen] {
             let theme = Theme::built_in(name, depth).unwrap();
             assert!(!theme.has_surfaces(), "{name} {depth:?}");
-            assert_eq!((theme.raised.bg, theme.change.added_row.bg), (None, None), "{name}");
+            assert_eq!((theme.panel.raised.bg, theme.change.added_row.bg), (None, None), "{name}");
             assert_eq!(theme.chosen(), theme.selection, "{name} {depth:?}");
         }
     }
@@ -166,7 +166,7 @@ fn panels_are_painted_only_where_there_are_colours_for_them() {
         for depth in [Depth::Full256, Depth::True] {
             let theme = Theme::built_in(name, depth).unwrap();
             assert!(theme.has_surfaces(), "{name} {depth:?}");
-            let (surface, raised) = (theme.surface.bg, theme.raised.bg);
+            let (surface, raised) = (theme.panel.surface.bg, theme.panel.raised.bg);
             assert!(raised.is_some() && surface != raised, "{name} {depth:?}");
             assert!(theme.change.added_word.bg != theme.change.removed_word.bg, "{name}");
         }

@@ -189,7 +189,7 @@ impl Block {
         let theme = cx.theme;
         let (mark, style) = match &self.body {
             BlockBody::UserMessage { origin: TurnOrigin::Shell, .. } => {
-                ("!", user_mark(theme, theme.surface))
+                ("!", user_mark(theme, theme.panel.surface))
             }
             // On a bar the sigil is not seen; it is there for a copy of the screen.
             BlockBody::UserMessage { .. } | BlockBody::TypedCommand(_) => {
@@ -398,7 +398,7 @@ fn user_mark(theme: &Theme, on_bar: Style) -> Style {
 /// A message of the user: a panel shows whose it is, elsewhere the colour does.
 fn layout_message(text: &BlockText, part: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = cx.theme;
-    let style = if theme.has_surfaces() { theme.surface } else { theme.user };
+    let style = if theme.has_surfaces() { theme.panel.surface } else { theme.user };
     layout_text(text, part, Style { bg: None, ..style }, cx)
 }
 

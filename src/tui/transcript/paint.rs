@@ -20,7 +20,7 @@ pub(super) fn paint_row(
     theme: &Theme,
 ) {
     if let Some(bar) = bar {
-        draw::panel(area, buf, theme, if gutter > 0 { bar } else { theme.surface });
+        draw::panel(area, buf, theme, if gutter > 0 { bar } else { theme.panel.surface });
     }
     if let Some(fill) = &row.fill {
         let x = area.x + gutter + fill.columns.start;

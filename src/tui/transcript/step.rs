@@ -325,7 +325,7 @@ impl StepBlock {
             rows.extend(change.layout(CHANGE_ROWS, cx));
         }
         if self.work.tool() == "ask" && done.succeeded() {
-            rows.extend(done.stdout.last(ANSWER, cx));
+            rows.extend(done.output.stdout.last(ANSWER, cx));
         }
         rows.extend(done.failure_rows(cx));
         rows

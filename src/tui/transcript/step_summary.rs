@@ -34,9 +34,7 @@ pub(super) struct StepSummary {
     pub cwd: Option<String>,
     pub exit_code: Option<i32>,
     pub duration_ms: u64,
-    pub stdout: Excerpt,
-    pub stderr: Excerpt,
-    truncated: bool,
+    pub output: StepOutput,
     /// What it found, and how many that are.
     pub count: Option<(usize, LocalizedText)>,
     /// The first findings of a check, one per line.
@@ -51,6 +49,15 @@ pub(super) struct StepSummary {
     pub change: Option<ChangeExcerpt>,
     /// The code that it read.
     pub read: Option<ReadExcerpt>,
+}
+
+/// The kept part of what it printed.
+#[derive(Debug)]
+pub(super) struct StepOutput {
+    pub stdout: Excerpt,
+    stderr: Excerpt,
+    /// Not all of it was read.
+    is_truncated: bool,
 }
 
 /// The part of a change that is kept.
@@ -130,9 +137,11 @@ impl StepSummary {
             cwd: seen.step.cwd.as_ref().map(|_| seen.cwd.clone()),
             exit_code: seen.shown_exit_code(),
             duration_ms: seen.duration_ms,
-            stdout: Excerpt::from_output(merged.as_deref().unwrap_or(&seen.stdout)),
-            stderr: Excerpt::from_output(stderr),
-            truncated: seen.truncated,
+            output: StepOutput {
+                stdout: Excerpt::from_output(merged.as_deref().unwrap_or(&seen.stdout)),
+                stderr: Excerpt::from_output(stderr),
+                is_truncated: seen.truncated,
+            },
             count,
             diagnostics: seen.parsed.as_ref().map(diagnostics).unwrap_or_default(),
             failed_tests: seen
@@ -180,17 +189,21 @@ impl StepSummary {
         if !self.has_failures() {
             return Vec::new();
         }
-        let lines = self.stdout.line_count() + self.stderr.line_count();
+        let lines = self.output.stdout.line_count() + self.output.stderr.line_count();
         let others = |rows: usize| lines.saturating_sub(rows);
         match self.failed_tests.as_slice() {
             [] if self.diagnostics.is_empty() => {
-                telling_rows([&self.stdout, &self.stderr], FAILURE, cx)
+                telling_rows([&self.output.stdout, &self.output.stderr], FAILURE, cx)
             }
             [] => finding_rows(&self.diagnostics, cx),
             [test] => {
                 let mut rows = finding_rows(std::slice::from_ref(&test.name), cx);
                 if test.said.is_empty() {
-                    rows.extend(telling_rows([&self.stdout, &self.stderr], FAILURE, cx));
+                    rows.extend(telling_rows(
+                        [&self.output.stdout, &self.output.stderr],
+                        FAILURE,
+                        cx,
+                    ));
                     return rows;
                 }
                 let said: Vec<String> =
@@ -249,14 +262,14 @@ impl StepSummary {
     pub fn output(&self, most: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = match &self.read {
             Some(read) => read.layout(cx),
-            None => self.stdout.layout(most, cx),
+            None => self.output.stdout.layout(most, cx),
         };
-        if !self.stderr.is_empty() {
+        if !self.output.stderr.is_empty() {
             rows.extend(layout_sentence(&screen::STEP_STDERR.into(), cx.theme.dim, cx));
-            rows.extend(self.stderr.layout(most, cx));
+            rows.extend(self.output.stderr.layout(most, cx));
         }
-        let is_cut = self.read.as_ref().map_or(self.stdout.is_cut(), ReadExcerpt::is_cut);
-        if self.truncated || is_cut || self.stderr.is_cut() {
+        let is_cut = self.read.as_ref().map_or(self.output.stdout.is_cut(), ReadExcerpt::is_cut);
+        if self.output.is_truncated || is_cut || self.output.stderr.is_cut() {
             let more = screen::STEP_TRUNCATED.with("n", self.number);
             rows.extend(layout_sentence(&more, cx.theme.dim, cx));
         }

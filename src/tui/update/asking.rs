@@ -89,7 +89,7 @@ pub(super) fn open_question(state: &mut State, at: Millis) {
     state.guard.restart(at);
     state.presence.question_count += 1;
     if state.presence.question_count == HINT_AT && state.facts.approval.is_default() {
-        let say = state.keymap.with_keys(words::MODES_HINT);
+        let say = state.keys.keymap.with_keys(words::MODES_HINT);
         state.presence.temporary_message = Some((say, at + HINT_LASTS));
     }
 }

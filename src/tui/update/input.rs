@@ -108,11 +108,11 @@ pub(super) fn refresh_files(state: &mut State) {
 
 /// Opens the panel at the right, or says what it needs.
 pub(super) fn toggle_side_panel(state: &mut State, at: Millis) {
-    if state.areas.screen_width < side_panel::FROM && !state.side_panel.is_open {
+    if state.display.areas.screen_width < side_panel::FROM && !state.display.side_panel.is_open {
         state.presence.show_message(words::PANEL_TOO_NARROW.with("n", side_panel::FROM), at);
         return;
     }
-    state.side_panel.is_open ^= true;
+    state.display.side_panel.is_open ^= true;
 }
 
 /// The external editor was closed.

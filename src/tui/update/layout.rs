@@ -63,7 +63,7 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
     // The list of files and a diff side by side need all there is.
     let screen = if state.modals.is_diff_on_top() { screen } else { column(screen) };
     let theme = state.appearance.theme.clone();
-    let keymap = Arc::clone(&state.keymap);
+    let keymap = Arc::clone(&state.keys.keymap);
     let cx = DrawContext { theme: &theme, lang: state.appearance.lang, now, keymap: &keymap };
     let focus = focus(state, now);
     let areas = match focus {
@@ -84,12 +84,12 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
             steps_key: &keymap.key_of(KeyContext::Anywhere, KeyAction::Steps),
             elapsed_ms: state.activity.elapsed(now),
             clock: state.appearance.timestamps.then_some(state.appearance.clock),
-            cell: state.graphics.graphics().map(|graphics| graphics.cell),
+            cell: state.display.graphics.graphics().map(|graphics| graphics.cell),
         };
         state.transcript.fit(areas.transcript, &look);
         state.transcript.place_pictures(now);
     }
-    state.areas = ScreenAreas {
+    state.display.areas = ScreenAreas {
         above_input: Rect {
             y: screen.y,
             height: areas.input.y.saturating_sub(screen.y),
@@ -115,7 +115,7 @@ fn column(screen: Rect) -> Rect {
 }
 
 fn side_panel_area(state: &State, screen: Rect) -> Rect {
-    let is_shown = state.side_panel.is_open && screen.width >= side_panel::FROM;
+    let is_shown = state.display.side_panel.is_open && screen.width >= side_panel::FROM;
     let width = if is_shown { side_panel::WIDTH } else { 0 };
     Rect { x: screen.right() - width, width, ..screen }
 }
@@ -184,9 +184,9 @@ fn without_dialog(state: &mut State, screen: Rect, focus: Focus, cx: &DrawContex
     let has_chips = !state.activity.is_busy() && !has_not_begun(state);
     let chip_rows = if has_chips { state.suggestions.rows(screen.width) } else { 0 };
     let chips = take(apart(chip_rows));
-    let job_rows = if state.side_panel.is_open { 0 } else { jobs::rows(&state.facts.jobs) };
+    let job_rows = if state.display.side_panel.is_open { 0 } else { jobs::rows(&state.facts.jobs) };
     let jobs = take(job_rows);
-    let follows_plan = state.activity.is_busy() && state.side_panel.has_open_plan();
+    let follows_plan = state.activity.is_busy() && state.display.side_panel.has_open_plan();
     let plan = take(u16::from(follows_plan && !low));
     let mut y = screen.y;
     let mut next = |height: u16| {

@@ -49,7 +49,8 @@ pub(super) fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> 
         _ => return Vec::new(),
     };
     let place = Position { x: mouse.column, y: mouse.row };
-    let over_dialog = state.areas.dialog.contains(place) && !state.areas.transcript.contains(place);
+    let over_dialog = state.display.areas.dialog.contains(place)
+        && !state.display.areas.transcript.contains(place);
     match focus {
         Focus::Page => state.modals.scroll_lines(lines),
         Focus::Question if over_dialog => state.modals.scroll_lines(lines),
@@ -66,7 +67,7 @@ fn click(
     focus: Focus,
     at: Millis,
 ) -> Option<Vec<ScreenEffect>> {
-    let ScreenAreas { above_input, suggestions, first_steps, dialog, .. } = state.areas;
+    let ScreenAreas { above_input, suggestions, first_steps, dialog, .. } = state.display.areas;
     let place = Position { x: mouse.column, y: mouse.row };
     match focus {
         Focus::Palette => {
@@ -97,10 +98,10 @@ fn click(
 }
 
 pub(super) fn toggle_mouse(state: &mut State) -> ScreenEffect {
-    let (mouse, effect) = match state.mouse {
+    let (mouse, effect) = match state.display.mouse {
         MouseOwner::App => (MouseOwner::Terminal, ScreenEffect::ReleaseMouse),
         MouseOwner::Terminal => (MouseOwner::App, ScreenEffect::CaptureMouse),
     };
-    state.mouse = mouse;
+    state.display.mouse = mouse;
     effect
 }

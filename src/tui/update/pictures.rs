@@ -17,8 +17,8 @@ pub(super) fn set_lines(state: &mut State, lines: LineStyle) -> Vec<ScreenEffect
 pub(super) fn apply(state: &mut State, input: PictureInput) -> Vec<ScreenEffect> {
     match input {
         PictureInput::Reply(reply, measured) => {
-            state.graphics.handle(reply, measured);
-            state.transcript.set_graphics(state.graphics.graphics());
+            state.display.graphics.handle(reply, measured);
+            state.transcript.set_graphics(state.display.graphics.graphics());
         }
         PictureInput::Encoded(result) => state.transcript.add_picture(&result),
     }
@@ -27,7 +27,7 @@ pub(super) fn apply(state: &mut State, input: PictureInput) -> Vec<ScreenEffect>
 
 /// Draws everything again, on a terminal whose cells may have another size too.
 pub(super) fn redraw(state: &State) -> Vec<ScreenEffect> {
-    let query = state.graphics.query();
+    let query = state.display.graphics.query();
     let ask = (!query.is_empty()).then_some(ScreenEffect::Query(query));
     [ScreenEffect::Redraw].into_iter().chain(ask).collect()
 }

@@ -64,7 +64,7 @@ pub fn layout(
 fn on_surface(rows: Vec<StyledRow>, width: usize, theme: &Theme) -> Vec<StyledRow> {
     let is_wide = rows.iter().any(|row| row.width() > MEASURE);
     let columns = if is_wide { width } else { width.min(MEASURE) };
-    rows.into_iter().map(|row| row.filled(columns, theme.surface)).collect()
+    rows.into_iter().map(|row| row.filled(columns, theme.panel.surface)).collect()
 }
 
 /// A line of code in its colours, as far as they are known.

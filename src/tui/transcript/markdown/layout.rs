@@ -256,7 +256,7 @@ impl MarkdownLayout<'_> {
     fn code(&mut self, code: &str) {
         self.resolve_soft_break(code);
         let theme = self.cx.theme;
-        let style = Style { bg: theme.surface.bg, ..self.style().patch(theme.markup.code) };
+        let style = Style { bg: theme.panel.surface.bg, ..self.style().patch(theme.markup.code) };
         // Without colours the backticks have to stay.
         let plain = theme.markup.code == Style::new();
         let text = if plain { format!("`{code}`") } else { code.to_owned() };

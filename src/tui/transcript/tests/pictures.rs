@@ -437,7 +437,8 @@ fn a_change_is_shown_after_its_approval_and_unfolds() {
 fn a_message_of_the_user_is_a_panel_with_a_bar() {
     let mut screen =
         Screen::with_events([turn_started("Why?"), reply_finished("`a`\n\n```\nb\n```")]);
-    let (bar, surface) = (screen.theme.bar.user.bg.unwrap(), screen.theme.surface.bg.unwrap());
+    let (bar, surface) =
+        (screen.theme.bar.user.bg.unwrap(), screen.theme.panel.surface.bg.unwrap());
     let buf = screen.buffer();
     assert_eq!((buf[(0, 0)].bg, buf[(1, 0)].bg, buf[(79, 0)].bg), (bar, surface, surface));
     assert_eq!(buf[(2, 2)].bg, surface, "inline code");

@@ -289,9 +289,9 @@ fn what_the_session_takes_over_for_the_screen_counts_at_once() {
     let after = rows_of(&mut state).iter().filter(|row| row.contains("First I look")).count();
     assert_eq!(before, after, "no more is added");
     set(&mut state, "enter_while_busy", "queue");
-    assert_eq!(state.enter_while_busy, BusyInput::Queue);
+    assert_eq!(state.keys.enter_while_busy, BusyInput::Queue);
     set(&mut state, "enter_while_busy", "steer");
-    assert_eq!(state.enter_while_busy, BusyInput::Steer, "and returns");
+    assert_eq!(state.keys.enter_while_busy, BusyInput::Steer, "and returns");
     set(&mut state, "motion", "false");
     assert_eq!(state.activity.spinner(900), 0);
     set(&mut state, "theme", "light");
@@ -342,10 +342,10 @@ fn pictures_that_are_turned_on_ask_the_terminal_then() {
         effects.iter().filter(|effect| matches!(effect, ScreenEffect::Query(_))).count()
     };
     let on = set(&mut state, "show_pictures", "true");
-    assert_eq!((queries(&on), state.graphics.is_on()), (1, true), "{on:?}");
+    assert_eq!((queries(&on), state.display.graphics.is_on()), (1, true), "{on:?}");
     set(&mut state, "color", "never");
-    assert!(!state.graphics.is_on(), "without colours there are none");
+    assert!(!state.display.graphics.is_on(), "without colours there are none");
     set(&mut state, "color", "auto");
     let off = set(&mut state, "show_pictures", "false");
-    assert_eq!((queries(&off), state.graphics.is_on()), (0, false), "{off:?}");
+    assert_eq!((queries(&off), state.display.graphics.is_on()), (0, false), "{off:?}");
 }

@@ -170,7 +170,7 @@ fn a_screen_too_narrow_for_the_side_panel_says_what_it_needs() {
     let mut state = screen_with(facts());
     draw(&mut state, SIZE);
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::ALT);
-    assert!(!state.side_panel.is_open && shows(&mut state, SIZE, "needs 120 columns"));
+    assert!(!state.display.side_panel.is_open && shows(&mut state, SIZE, "needs 120 columns"));
 }
 
 #[test]

@@ -580,7 +580,7 @@ fn hints_and_sentences_name_the_keys_of_the_user() {
                   \"f6\" = \"steps\"\n[input]\n\"ctrl-s\" = \"send\"\n[question]\n\"f9\" = \"details\"\n\
                   [page]\n\"x\" = \"close\"\n[diff]\n\"w\" = \"next\"\n\"n\" = \"none\"\n";
     let mut state = State::new(ScreenConfig { keymap: keymap.into(), ..ScreenConfig::default() });
-    assert_eq!(state.keymap.problems, []);
+    assert_eq!(state.keys.keymap.problems, []);
     receive(&mut state, started());
     let rows = rows_of(&mut state).join("\n");
     assert!(rows.contains("F7 stops") && rows.contains("Ctrl-S steers"), "{rows}");
