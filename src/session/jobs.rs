@@ -14,7 +14,7 @@ use super::recall_tool::pages;
 use super::running_step::{RunningStep, StepProgress};
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as words};
+use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as phrases};
 use avocet_core::protocol::{Event, JobInfo, JobRequest, JobState, Notice, Page, PageRow};
 use avocet_core::text;
 use avocet_safety::JobTask;
@@ -22,14 +22,14 @@ use avocet_safety::redact::Redactor;
 use avocet_tools::output_file;
 
 /// Jobs that run at once.
-const MOST: usize = 16;
+const MAX_RUNNING: usize = 16;
 /// Jobs that are listed, with those that ended.
 const LISTED: usize = 32;
 /// Lines with a text that are found in an output, and the bytes of one that are shown.
 const FOUND: usize = 100;
 const LINE: usize = 400;
 /// How long jobs that are stopped may take to end before the session closes.
-const ENDING: Duration = Duration::from_secs(8);
+const END_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The jobs of a session.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct JobBoard {
 
 impl JobBoard {
     pub fn new(
-        keeper: Option<KeptJobs>,
+        jobs: Option<KeptJobs>,
         folder: PathBuf,
         messages: UnboundedSender<TurnMessage>,
     ) -> JobBoard {
@@ -56,7 +56,7 @@ impl JobBoard {
             last_id: 0,
             news: Vec::new(),
             of_model: ModelJobs::default(),
-            keeper,
+            keeper: jobs,
             folder,
             messages,
         }
@@ -107,7 +107,7 @@ impl JobBoard {
     /// False where too many run: the step goes back.
     fn start(&mut self, job: NewJob, redactor: Arc<Redactor>) -> bool {
         let NewJob { step, running, ports, file, keep, is_of_model, reply } = job;
-        if self.jobs.iter().filter(|job| job.info.is_running()).count() >= MOST {
+        if self.jobs.iter().filter(|job| job.info.is_running()).count() >= MAX_RUNNING {
             let _ = reply.send(Err(running));
             return false;
         }
@@ -157,7 +157,7 @@ impl JobBoard {
             JobUpdate::Ports(ports) => {
                 let is_new = ports.iter().any(|port| !info.ports.contains(port));
                 info.ports.clone_from(ports);
-                let say = words::JOB_LISTENS.with("id", id).with("line", info.line.clone());
+                let say = phrases::JOB_LISTENS.with("id", id).with("line", info.line.clone());
                 is_new.then(|| say.with("ports", join_ports(&info.ports)))
             }
             JobUpdate::Ended(_) | JobUpdate::Gone => {
@@ -172,10 +172,10 @@ impl JobBoard {
                 // The model reads with its next message that a job ended, and the user at once.
                 let text = state.text(Lang::En);
                 self.news.push(format!("Job {id} (`{line}`) {text}; job_read shows its output."));
-                let ended = words::JOB_ENDED.with("id", id).with("line", line);
+                let ended = phrases::JOB_ENDED.with("id", id).with("line", line);
                 let ended = ended.with("state", state);
                 Some(match end_note(&update) {
-                    Some(note) => words::JOB_ENDED_NOTE.with("ended", ended).with("note", note),
+                    Some(note) => phrases::JOB_ENDED_NOTE.with("ended", ended).with("note", note),
                     None => ended,
                 })
             }
@@ -186,7 +186,7 @@ impl JobBoard {
     pub fn rows(&mut self) -> Vec<PageRow> {
         self.refresh_kept();
         if self.jobs.is_empty() {
-            return vec![PageRow::line(words::JOBS_NONE)];
+            return vec![PageRow::line(phrases::JOBS_NONE)];
         }
         let row = |job: &Job| {
             let label = format!("{} {}", job.info.id, text::cut(&job.info.line, 60));
@@ -196,7 +196,7 @@ impl JobBoard {
     }
 
     pub async fn output(&mut self, id: u64) -> Result<String, LocalizedText> {
-        let unknown = words::JOB_UNKNOWN.with("id", id);
+        let unknown = phrases::JOB_UNKNOWN.with("id", id);
         let file = self.find(id).ok_or(unknown)?.file.clone();
         let read = match file {
             Some(file) => read_file(file).await,
@@ -212,8 +212,8 @@ impl JobBoard {
                 job.cancel.cancel();
                 Ok(())
             }
-            Some(_) => Err(words::JOB_OVER.with("id", id)),
-            None => Err(words::JOB_UNKNOWN.with("id", id)),
+            Some(_) => Err(phrases::JOB_OVER.with("id", id)),
+            None => Err(phrases::JOB_UNKNOWN.with("id", id)),
         }
     }
 
@@ -237,7 +237,7 @@ impl JobBoard {
             }
             JobTask::Read { id, page, query, wait: _ } => {
                 let output = self.output(id).await?;
-                let job = self.find(id).ok_or_else(|| words::JOB_UNKNOWN.with("id", id))?;
+                let job = self.find(id).ok_or_else(|| phrases::JOB_UNKNOWN.with("id", id))?;
                 let is_news = query.is_some() || page.is_some() || output.len() != job.read;
                 let body = match (query, page) {
                     (Some(query), _) => matching_lines(&output, &query),
@@ -263,7 +263,7 @@ impl JobBoard {
                 let _ = job.task.await;
             }
         };
-        let _ = tokio::time::timeout(ENDING, ended).await;
+        let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
     }
 }
 
@@ -310,11 +310,11 @@ impl Session {
             }
             JobRequest::List => {
                 let rows = self.jobs.rows();
-                self.send_page(words::JOBS.into(), rows).await;
+                self.send_page(phrases::JOBS.into(), rows).await;
             }
             JobRequest::Show { id, page } => match self.jobs.output(id).await {
                 Ok(output) => {
-                    let title = words::JOB_OUTPUT.with("id", id);
+                    let title = phrases::JOB_OUTPUT.with("id", id);
                     self.send_output_page(title, &output, page, &format!("/jobs {id}")).await;
                 }
                 Err(why) => self.notify(Notice::error(why)).await,
@@ -346,15 +346,15 @@ impl Session {
         };
         match output {
             Ok(output) => {
-                let title = words::STEP_OUTPUT.with("step", id);
+                let title = phrases::STEP_OUTPUT.with("step", id);
                 self.send_output_page(title, &output, page, &format!("/output {step}")).await;
             }
             Err(_) => {
                 let hint = match self.step_numbers().await {
-                    Some((from, to)) => words::STEP_NUMBERS.with("from", from).with("to", to),
-                    None => words::NO_STEPS.into(),
+                    Some((from, to)) => phrases::STEP_NUMBERS.with("from", from).with("to", to),
+                    None => phrases::NO_STEPS.into(),
                 };
-                let say = words::NO_STEP_OUTPUT.with("n", step);
+                let say = phrases::NO_STEP_OUTPUT.with("n", step);
                 self.notify(Notice::error(say).with_hint(hint)).await;
             }
         }
@@ -362,7 +362,7 @@ impl Session {
 
     async fn send_output_page(
         &mut self,
-        title: LocalizedText,
+        text: LocalizedText,
         output: &str,
         page: Option<usize>,
         command: &str,
@@ -372,21 +372,21 @@ impl Session {
         let shown = pages.get(number - 1).copied().unwrap_or_default();
         let mut rows: Vec<PageRow> = shown.lines().map(PageRow::line).collect();
         if rows.is_empty() {
-            rows.push(PageRow::line(words::OUTPUT_EMPTY));
+            rows.push(PageRow::line(phrases::OUTPUT_EMPTY));
         }
         if let Some(missing) = page.filter(|page| *page > pages.len()) {
-            let say = words::OUTPUT_NO_PAGE.with("n", missing).with("of", pages.len());
+            let say = phrases::OUTPUT_NO_PAGE.with("n", missing).with("of", pages.len());
             rows.push(PageRow::line(say));
         }
         if pages.len() > 1 {
-            let say = words::OUTPUT_PAGE.with("n", number).with("of", pages.len());
+            let say = phrases::OUTPUT_PAGE.with("n", number).with("of", pages.len());
             rows.push(PageRow::line(say.with("command", command)));
         }
-        self.send_page(title, rows).await;
+        self.send_page(text, rows).await;
     }
 
-    async fn send_page(&mut self, title: LocalizedText, rows: Vec<PageRow>) {
-        self.outbox.send(Event::Page(Box::new(Page { title, rows }))).await;
+    async fn send_page(&mut self, text: LocalizedText, rows: Vec<PageRow>) {
+        self.outbox.send(Event::Page(Box::new(Page { title: text, rows }))).await;
     }
 }
 
@@ -396,11 +396,11 @@ async fn read_file(path: PathBuf) -> Option<String> {
 
 fn state_text(state: JobState) -> LocalizedText {
     match state {
-        JobState::Running => words::JOB_RUNS.into(),
-        JobState::Ended { exit: Some(code) } => words::JOB_EXITED.with("code", i64::from(code)),
-        JobState::Ended { exit: None } => words::JOB_KILLED.into(),
-        JobState::Stopped => words::JOB_STOPPED.into(),
-        JobState::Gone => words::JOB_GONE.into(),
+        JobState::Running => phrases::JOB_RUNS.into(),
+        JobState::Ended { exit: Some(code) } => phrases::JOB_EXITED.with("code", i64::from(code)),
+        JobState::Ended { exit: None } => phrases::JOB_KILLED.into(),
+        JobState::Stopped => phrases::JOB_STOPPED.into(),
+        JobState::Gone => phrases::JOB_GONE.into(),
     }
 }
 
@@ -417,7 +417,7 @@ fn end_note(update: &JobUpdate) -> Option<LocalizedText> {
 /// The state, how long it runs, its ports, and whether it stays.
 fn job_text(job: &JobInfo) -> LocalizedText {
     let text = running_text(job);
-    if job.kept { words::JOB_KEPT_ROW.with("state", text) } else { text }
+    if job.kept { phrases::JOB_KEPT_ROW.with("state", text) } else { text }
 }
 
 fn running_text(job: &JobInfo) -> LocalizedText {
@@ -427,9 +427,9 @@ fn running_text(job: &JobInfo) -> LocalizedText {
     let seconds = (jiff::Timestamp::now().as_millisecond() - job.began).max(0) / 1000;
     let since = format!("{}:{:02}", seconds / 60, seconds % 60);
     if job.ports.is_empty() {
-        words::JOB_RUNS_SINCE.with("time", since)
+        phrases::JOB_RUNS_SINCE.with("time", since)
     } else {
-        words::JOB_RUNS_AT.with("time", since).with("ports", join_ports(&job.ports))
+        phrases::JOB_RUNS_AT.with("time", since).with("ports", join_ports(&job.ports))
     }
 }
 

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::job::{Job, JobMessage, JobUpdate, KeptJobs};
 use super::jobs::JobBoard;
 use super::turn_messages::TurnMessage;
-use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{JobInfo, JobState, Notice};
 use avocet_safety::redact::Redactor;
 use avocet_tools::KeepOrder;
@@ -41,7 +41,7 @@ impl JobBoard {
                 ports: if running { kept.ports.clone() } else { Vec::new() },
                 kept: true,
             };
-            let found = if running { words::JOB_FOUND } else { words::JOB_FOUND_ENDED };
+            let found = if running { phrases::JOB_FOUND } else { phrases::JOB_FOUND_ENDED };
             notices.push(Notice::info(found.with("id", id).with("line", kept.line.clone())));
             let cancel = CancellationToken::new();
             let task = tokio::spawn(self.follow_found(id, kept.clone(), cancel.clone(), running));
@@ -87,15 +87,15 @@ impl JobBoard {
     pub fn keep(&mut self, id: u64, redactor: &Redactor) -> Result<(), LocalizedText> {
         self.of_model.remove(id);
         let Some(KeptJobs { place, program }) = self.keeper.clone() else {
-            return Err(words::JOBS_NOT_KEPT.into());
+            return Err(phrases::JOBS_NOT_KEPT.into());
         };
         let job = self.jobs.iter().find(|job| job.info.id == id);
-        let job = job.ok_or_else(|| words::JOB_UNKNOWN.with("id", id))?;
+        let job = job.ok_or_else(|| phrases::JOB_UNKNOWN.with("id", id))?;
         if !job.info.is_running() {
-            return Err(words::JOB_OVER.with("id", id));
+            return Err(phrases::JOB_OVER.with("id", id));
         }
         let Some(keep) = job.keep.as_ref().filter(|_| job.kept.is_none()) else {
-            return Err(words::JOB_KEPT_ALREADY.with("id", id));
+            return Err(phrases::JOB_KEPT_ALREADY.with("id", id));
         };
         let (reply, answer) = tokio::sync::oneshot::channel();
         let order = KeepOrder {
@@ -108,7 +108,7 @@ impl JobBoard {
             reply,
         };
         if keep.send(order).is_err() {
-            return Err(words::JOB_OVER.with("id", id));
+            return Err(phrases::JOB_OVER.with("id", id));
         }
         let messages = self.messages.clone();
         tokio::spawn(async move {
@@ -128,7 +128,7 @@ impl JobBoard {
         let kept = match done {
             Ok(kept) => kept,
             Err(why) => {
-                let say = words::JOB_NOT_KEPT.with("id", id).with("why", why);
+                let say = phrases::JOB_NOT_KEPT.with("id", id).with("why", why);
                 return Some(Notice::error(say));
             }
         };
@@ -136,7 +136,7 @@ impl JobBoard {
         job.file = Some(kept.output());
         job.kept = Some(kept);
         job.info.kept = true;
-        let say = words::JOB_KEPT.with("id", id).with("line", job.info.line.clone());
+        let say = phrases::JOB_KEPT.with("id", id).with("line", job.info.line.clone());
         Some(Notice::info(say))
     }
 
