@@ -79,7 +79,7 @@ pub enum JobUpdate {
 
 #[derive(Debug)]
 pub struct Job {
-    /// What frontends see of it.
+    /// The job as frontends list it.
     pub info: JobInfo,
     pub cancel: CancellationToken,
     pub task: JoinHandle<()>,

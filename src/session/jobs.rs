@@ -62,7 +62,7 @@ impl JobBoard {
         }
     }
 
-    /// What frontends see of them.
+    /// The jobs as frontends list them.
     pub fn infos(&self) -> Vec<JobInfo> {
         self.jobs.iter().map(|job| job.info.clone()).collect()
     }
@@ -81,7 +81,7 @@ impl JobBoard {
         self.last_id
     }
 
-    /// What users are told of it; `None` where nothing changed.
+    /// The notices of a change; `None` where nothing changed.
     pub async fn handle_message(
         &mut self,
         message: JobMessage,
@@ -148,7 +148,7 @@ impl JobBoard {
         }
     }
 
-    /// What users are told of it, if anything; `None` for a job that is not listed any more.
+    /// The notice of a change, if it has one; `None` for a job that is not listed any more.
     fn update(&mut self, id: u64, update: JobUpdate) -> Option<Option<Notice>> {
         let job = self.find(id)?;
         let is_stopping = job.is_stopping;

@@ -28,7 +28,7 @@ use super::highlight_worker::HighlightWorker;
 use super::input::TerminalInput;
 use super::keyboard::Keyboard;
 use super::picture::{PictureInput, PictureWorker};
-use super::state::{ScreenConfig, State};
+use super::state::{ScreenConfig, ScreenFiles, State};
 use super::terminal::{Screen, cell_size};
 use super::time::Millis;
 use super::transcript::{HighlightedCode, Overlays};
@@ -40,7 +40,6 @@ use avocet_core::protocol::{
 };
 use avocet_core::signals::{self, Signal};
 use avocet_tools::exec::editor::Editing;
-use avocet_tools::temp::RunFolder;
 
 /// Events that are processed before a frame is drawn, however many more wait.
 const BURST: usize = 1_024;
@@ -59,11 +58,9 @@ pub async fn run(
     keep: SaveSettingFn,
 ) -> io::Result<ScreenExit> {
     let first = config.first.take();
-    let aside = Workers {
-        auto_saver: AutoSaver::start(
-            std::mem::take(&mut config.files.save_paths),
-            config.draft.clone(),
-        ),
+    let mut files = std::mem::take(&mut config.files);
+    let workers = Workers {
+        auto_saver: AutoSaver::start(std::mem::take(&mut files.save_paths), config.draft.clone()),
         settings_saver: SettingsSaver::start(keep),
         connector: ConnectWorker::new(std::mem::take(&mut config.setup)),
         image_paster: ImagePaster::new(config.terminal_caps.clipboard.clone()),
@@ -72,12 +69,11 @@ pub async fn run(
         finder: Finder::default(),
         folders: FolderFinder::default(),
         home: config.terminal_caps.home.clone(),
-        editor: config.files.editor.take(),
-        temp: Arc::clone(&config.files.temp),
+        files,
         hangup: HangUp::watch(),
     };
-    let watchdog = std::mem::take(&mut config.watchdog);
-    let screen = Screen::enter(config.terminal_caps.supports_links, watchdog)?;
+    let screen =
+        Screen::enter(config.terminal_caps.supports_links, std::mem::take(&mut config.watchdog))?;
     let mut driver = Driver {
         state: State::new(config),
         screen,
@@ -87,7 +83,7 @@ pub async fn run(
         events,
         frame_limiter: FrameLimiter::default(),
         highlight_worker: HighlightWorker::default(),
-        workers: aside,
+        workers,
         next: Next::Continue,
         late_signals_until: 0,
     };
@@ -101,17 +97,17 @@ pub async fn run(
     let cause = driver.run().await;
     let draft = driver.state.draft();
     let card = exit_card::lines(&driver.state);
-    let knows_unsaved = driver.state.presence.has_handled_unsaved;
-    let Driver { screen, ops, mut pending_ops, workers, .. } = driver;
+    let has_handled_unsaved = driver.state.presence.has_handled_unsaved;
+    let Driver { screen, ops, pending_ops, workers, .. } = driver;
     drop(screen);
     tokio::join!(workers.auto_saver.close(draft.clone()), workers.settings_saver.close());
-    pending_ops.push_back(Op::Session(SessionOp::Shutdown).into());
     let _ = timeout(CLOSE_TIMEOUT, shutdown(ops, pending_ops)).await;
-    Ok(ScreenExit { cause, draft, card, has_handled_unsaved: knows_unsaved })
+    Ok(ScreenExit { cause, draft, card, has_handled_unsaved })
 }
 
 async fn shutdown(sender: Sender<Submission>, submissions: VecDeque<Submission>) {
-    for op in submissions {
+    let shutdown = Op::Session(SessionOp::Shutdown).into();
+    for op in submissions.into_iter().chain([shutdown]) {
         if sender.send(op).await.is_err() {
             return;
         }
@@ -148,9 +144,7 @@ struct Workers {
     finder: Finder,
     folders: FolderFinder,
     home: PathBuf,
-    /// The user's editor.
-    editor: Option<String>,
-    temp: Arc<RunFolder>,
+    files: ScreenFiles,
     hangup: HangUp,
 }
 
@@ -429,10 +423,10 @@ impl Driver {
 
     /// Hands the terminal to the user's editor. The session continues meanwhile.
     async fn edit(&mut self, text: &str, signals: &mut Receiver<Signal>) {
-        let started = match &self.workers.editor {
+        let started = match &self.workers.files.editor {
             Some(editor) => {
                 self.screen.lend();
-                Editing::start(&self.workers.temp, editor, text)
+                Editing::start(&self.workers.files.temp, editor, text)
             }
             None => Err(words::NO_EDITOR.into()),
         };

@@ -274,3 +274,21 @@ pub fn plain_substitution(text: &str) -> Option<&str> {
     let end = inside.find(|c: char| "()'\"\\`$#\n".contains(c))?;
     inside.get(end..)?.starts_with(')').then(|| text.get(..end + "$()".len())).flatten()
 }
+
+/// The functions that are defined in front of a command.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlainFunctions(Vec<FunctionBody>);
+
+impl PlainFunctions {
+    pub(super) fn find(&self, name: &str) -> Option<FunctionBody> {
+        self.0.iter().find(|body| body.name == name).cloned()
+    }
+
+    pub(super) fn push(&mut self, body: FunctionBody) {
+        self.0.push(body);
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.0.retain(|body| body.name != name);
+    }
+}

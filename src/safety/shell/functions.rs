@@ -12,16 +12,6 @@ use super::writer::PlainWriter;
 /// What a body may not do, which is run in a shell of its own.
 const LASTING: &[&str] = &["exit", "cd", "set", "export"];
 
-/// The functions that are defined in front of a command.
-#[derive(Clone, Debug, Default)]
-pub(super) struct PlainFunctions(Vec<FunctionBody>);
-
-impl PlainFunctions {
-    pub(super) fn find(&self, name: &str) -> Option<FunctionBody> {
-        self.0.iter().find(|body| body.name == name).cloned()
-    }
-}
-
 impl PlainWriter<'_> {
     /// A function with a name of its own, which every command after it can call.
     pub(super) fn define(&mut self, body: &FunctionBody) -> Option<()> {
@@ -44,7 +34,7 @@ impl PlainWriter<'_> {
         {
             return None;
         }
-        self.functions.0.push(body.clone());
+        self.functions.push(body.clone());
         self.push_text(":");
         self.certain = false;
         self.written = None;
@@ -69,7 +59,7 @@ impl PlainWriter<'_> {
         let mut variables = self.variables.clone();
         variables.arguments = Some(words);
         let mut others = self.functions.clone();
-        others.0.retain(|other| other.name != body.name);
+        others.remove(&body.name);
         self.read_with(&body.text, variables, others)
     }
 }

@@ -1,9 +1,10 @@
 //! Writes one command of a line, with what the shell puts into its words.
 
+use super::ast::PlainFunctions;
 use super::ast::{ShellWord, Simple, Trait};
 use super::expand::told_names;
-use super::functions::PlainFunctions;
 use super::known::KnownWord;
+use super::parser::parse;
 use super::plain::{PlainCommand, PlainLine, PlainPart};
 use super::runner::{
     Runner, file_question, is_of_shell, is_printing, only_shows_unknown, who_runs, written_sets,
@@ -87,7 +88,11 @@ impl PlainWriter<'_> {
         };
         let ["bash" | "sh", "-c" | "-lc", line] = shell else { return Some(None) };
         let is_known = !words.iter().any(KnownWord::is_unknown);
-        let mut inner = self.read_apart(line).filter(|_| is_known)?;
+        // The other shell knows none of the variables.
+        let read = |variables| self.read_with(line, variables, PlainFunctions::default());
+        let read = read(ShellVariables::default())
+            .or_else(|| read(ShellVariables::counting(&parse(line))));
+        let mut inner = read.filter(|_| is_known)?;
         limit.iter().for_each(|limit| inner.limit(limit));
         Some(Some(inner))
     }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::super::warning::Warning;
 use super::super::{PolicyContext, paths};
+use super::ast::PlainFunctions;
 use super::ast::{InputText, Joint, Redirect, Script, ShellWord, Simple, Trait};
 use super::condition::{Condition, read_condition};
 use super::cwd::Folders;
 use super::expand::{Expander, ExpansionContext, Substituted};
-use super::functions::PlainFunctions;
 use super::gaps::{Token, read_tokens};
 use super::known::KnownWord;
 use super::parser::parse;
@@ -379,12 +379,6 @@ impl<'a> PlainWriter<'a> {
     /// A line inside this one.
     pub(super) fn read_inner(&self, line: &str) -> Option<PlainLine> {
         self.read_with(line, self.variables.clone(), self.functions.clone())
-    }
-
-    /// A line of another shell, which knows none of the variables.
-    pub(super) fn read_apart(&self, line: &str) -> Option<PlainLine> {
-        let read = |variables| self.read_with(line, variables, PlainFunctions::default());
-        read(ShellVariables::default()).or_else(|| read(ShellVariables::counting(&parse(line))))
     }
 
     pub(super) fn read_with(

@@ -11,7 +11,7 @@ use crate::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::text;
 use avocet_core::i18n::{LocalizedText, Phrase, common, prompt, screen as phrases};
 use avocet_present::choices::QuestionChoice;
-use avocet_present::flow::QuestionFlow;
+use avocet_present::flow::{FlowStage, QuestionFlow};
 use avocet_present::{ChoicePick, QuestionKind, Severity};
 
 /// The choices of a question as they are drawn.
@@ -27,6 +27,33 @@ pub struct Choices {
 }
 
 impl Choices {
+    /// What the field is for.
+    pub fn field_label(&self) -> Phrase {
+        match (self.flow.stage(), self.flow.offer.kind) {
+            (FlowStage::Editing, QuestionKind::Plan) => phrases::PLAN_EDIT,
+            (FlowStage::Editing, _) => phrases::EDIT_LABEL,
+            (_, QuestionKind::Plan) => phrases::PLAN_OTHER,
+            (_, QuestionKind::Model) => phrases::CHOICE_OWN,
+            (_, _) => phrases::WORD_LABEL,
+        }
+    }
+
+    /// Whether it offers no answers, so that one is written.
+    pub fn writes_only(&self) -> bool {
+        let offer = &self.flow.offer;
+        offer.kind == QuestionKind::Model && offer.answers.is_empty()
+    }
+
+    pub fn field_hints(&self) -> &'static [KeyHint] {
+        let offer = &self.flow.offer;
+        match (self.flow.stage(), offer.kind.is_about_step()) {
+            (FlowStage::Editing, true) => EDITING,
+            (_, true) => WORDING,
+            (_, false) if self.writes_only() => WRITING_ONLY,
+            (_, false) => WRITING,
+        }
+    }
+
     pub fn new(mut flow: QuestionFlow) -> Choices {
         if flow.offer.kind == QuestionKind::Template {
             // Here the marks say which commands of a template run.

@@ -21,9 +21,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::ModalAction;
-use super::choice::{
-    self, Choices, EDITING, WORDING, WRITING, WRITING_ONLY, listening_text, with_draft,
-};
+use super::choice::{self, Choices, listening_text, with_draft};
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
 use super::edit::{EditAssessment, Editor, Field, QuestionField, handle_field_key};
 use super::rows::DiffViewCache;
@@ -37,7 +35,7 @@ use crate::status::KeyHint;
 use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
 use avocet_core::protocol::{AskId, Change, Decision, Op, PlanItem, QuestionOp, Risk, StepAction};
 use avocet_present::flow::{FlowStage, FlowStep, Press, QuestionFlow, Seen};
-use avocet_present::{ChoicePick, QuestionKind, Severity};
+use avocet_present::{ChoicePick, Severity};
 
 /// A second press of a letter counts after this long, but not while the key is held down. Few
 /// terminals report that it was released.
@@ -405,7 +403,7 @@ impl QuestionState {
         match handle_field_key(field.composer(), key, lang) {
             Field::Changed => self.request_assessment(),
             Field::Cancelled => {
-                if self.writes_only() {
+                if self.choices.writes_only() {
                     return self.send(Decision::Reject { word: None });
                 }
                 self.field = None;
@@ -532,7 +530,7 @@ impl QuestionState {
     /// Adds the foot below the body, and the hint under it.
     fn add_foot(&mut self, page: &mut DialogPage, width: usize, cx: &DrawContext<'_>) {
         let columns = u16::try_from(width).unwrap_or(u16::MAX);
-        let label = self.field_label();
+        let label = self.choices.field_label();
         let hints: &[KeyHint] = match (self.choices.flow.stage(), &mut self.field) {
             (FlowStage::Decided, _) => {
                 page.foot = Foot::Nothing;
@@ -542,7 +540,7 @@ impl QuestionState {
             (_, Some(field)) => {
                 let rows = field.composer().fit(columns, cx.theme).min(6);
                 page.foot = Foot::Field { label: label.text(cx.lang).to_owned(), rows };
-                self.field_hints()
+                self.choices.field_hints()
             }
             (_, None) => {
                 let grid = self.choices.grid(width, cx);
@@ -556,33 +554,6 @@ impl QuestionState {
             say.map(|say| Line::styled(cx.keymap.with_keys(say).text(cx.lang), cx.theme.warn));
         page.message_until = until;
         page.hint = with_draft(hints, self.listening, width, cx);
-    }
-
-    /// What the field is for.
-    fn field_label(&self) -> Phrase {
-        match (self.choices.flow.stage(), self.choices.flow.offer.kind) {
-            (FlowStage::Editing, QuestionKind::Plan) => words::PLAN_EDIT,
-            (FlowStage::Editing, _) => words::EDIT_LABEL,
-            (_, QuestionKind::Plan) => words::PLAN_OTHER,
-            (_, QuestionKind::Model) => words::CHOICE_OWN,
-            (_, _) => words::WORD_LABEL,
-        }
-    }
-
-    /// Whether it offers no answers, so that one is written.
-    fn writes_only(&self) -> bool {
-        let offer = &self.choices.flow.offer;
-        offer.kind == QuestionKind::Model && offer.answers.is_empty()
-    }
-
-    fn field_hints(&self) -> &'static [KeyHint] {
-        let offer = &self.choices.flow.offer;
-        match (self.choices.flow.stage(), offer.kind.is_about_step()) {
-            (FlowStage::Editing, true) => EDITING,
-            (_, true) => WORDING,
-            (_, false) if self.writes_only() => WRITING_ONLY,
-            (_, false) => WRITING,
-        }
     }
 
     /// Draws the page; returns the position of the cursor while a field is open.
