@@ -123,6 +123,12 @@ struct ActiveChat {
     is_ending: bool,
 }
 
+impl ActiveChat {
+    fn new(deliveries: Sender<ChatDelivery>) -> ActiveChat {
+        ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false }
+    }
+}
+
 /// Deliveries that wait for one chat's task; its own queue has a limit of its own.
 const CAPACITY: usize = 64;
 
@@ -414,16 +420,16 @@ impl Service {
         pending.filter_map(begun).collect()
     }
 
-    fn start(&mut self, chat_address: ChatAddress) {
-        let known = self.parts.ledger.state.chats.get(&chat_address).cloned().unwrap_or_default();
-        let begun = self.begun_messages(&chat_address);
+    fn start(&mut self, address: ChatAddress) {
+        let known = self.parts.ledger.state.chats.get(&address).cloned().unwrap_or_default();
+        let begun = self.begun_messages(&address);
         self.started += 1;
         let files = ReceivedFiles::new(self.parts.files.join(format!("chat-{}", self.started)));
         let (deliveries, receiver) = channel(CAPACITY);
         let parts = ChatParts {
             platform: Arc::clone(&self.parts.platform),
             options: ChatOptions {
-                address: chat_address.clone(),
+                address: address.clone(),
                 lang: self.parts.lang,
                 limits: self.parts.platform.limits(),
                 platform: self.parts.platform.kind(),
@@ -448,17 +454,16 @@ impl Service {
             files,
             most_file: self.parts.bounds.file_bytes,
         };
-        let (notes, address) = (self.notes.clone(), chat_address.clone());
+        let (notes, ended) = (self.notes.clone(), address.clone());
         self.tasks.spawn(async move {
             let ran = AssertUnwindSafe(chat::run(parts, receiver)).catch_unwind().await;
             if ran.is_err() {
                 // The next message starts it again.
                 tracing::error!("a chat ended by a fault of the program");
-                let _ = notes.send(ChatNote::Ended(address)).await;
+                let _ = notes.send(ChatNote::Ended(ended)).await;
             }
         });
-        let chat = ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false };
-        self.chats.insert(chat_address, chat);
+        self.chats.insert(address, ActiveChat::new(deliveries));
         self.count();
     }
 

@@ -4,7 +4,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::job::{Job, JobMessage, JobUpdate, KeptJobs};
-use super::jobs::JobBoard;
+use super::job_board::JobBoard;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{LocalizedText, session as phrases};
 use avocet_core::protocol::{JobInfo, JobState, Notice};

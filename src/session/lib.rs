@@ -39,6 +39,7 @@ pub mod folders;
 mod hook_ops;
 mod hook_runner;
 mod job;
+mod job_board;
 mod job_place;
 mod job_tool;
 mod jobs;

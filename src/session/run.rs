@@ -139,8 +139,8 @@ impl Session {
         self.notify(notice).await;
     }
 
-    async fn handle_turn_message(&mut self, turn_message: TurnMessage) {
-        match turn_message {
+    async fn handle_turn_message(&mut self, message: TurnMessage) {
+        match message {
             TurnMessage::QuestionOpened(ask) => {
                 self.update_running(|running| running.open_question = Some(ask))
             }

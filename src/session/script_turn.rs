@@ -311,12 +311,7 @@ async fn ask_user(
             };
         }
         ScriptQuestion::Form(form) => {
-            let cleaned = |field: FormField| FormField {
-                about: masked(&field.about),
-                default: field.default.map(|default| masked(&default)),
-                ..field
-            };
-            let fields = form.fields.into_iter().map(cleaned).collect();
+            let fields = form.fields.into_iter().map(|field| mask_field(field, masked)).collect();
             let question = Question::Form { script: form.script, fields };
             let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
             return match decision {
@@ -330,6 +325,14 @@ async fn ask_user(
     };
     let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
     script_answer(decision).ok_or(ScriptOutcome::Stopped)
+}
+
+fn mask_field(field: FormField, masked: impl Fn(&str) -> String) -> FormField {
+    FormField {
+        about: masked(&field.about),
+        default: field.default.map(|default| masked(&default)),
+        ..field
+    }
 }
 
 type StartedScript = (oneshot::Receiver<Result<RunResult, LocatedError>>, ScriptInbox);

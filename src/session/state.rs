@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
-use super::jobs::JobBoard;
+use super::job_board::JobBoard;
 use super::mcp_servers::McpServers;
 use super::persistence::SessionStore;
 use super::session_hooks::SessionHooks;

@@ -10,7 +10,7 @@ use super::event_row::{self, EventRow, RowAction};
 use super::schema::index_text;
 use super::write_turn::WriteTurn;
 use super::{Database, StoreError, StorePlace};
-use avocet_core::protocol::Event;
+use avocet_core::protocol::{Event, Usage};
 
 /// The maximum size of a running step's output that is kept, in bytes; older output is dropped.
 const OUTPUT: usize = 128 * 1024;
@@ -420,26 +420,31 @@ fn update_session(connection: &Connection, key: i64, row: &EventRow) -> Result<(
                 row.kind == RowAction::StepStarted
             ])?;
     }
-    if let Some(usage) = row.usage {
-        connection
-            .prepare_cached(
-                "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
-                 output = output + ?4, estimated = estimated OR ?5, cached = cached + ?6,
-                 written = written + ?7, reasoning = reasoning + ?8, cost = cost + ?9
-             WHERE key = ?1",
-            )?
-            .execute(params![
-                key,
-                row.at,
-                to_sql_integer(usage.input_tokens),
-                to_sql_integer(usage.output_tokens),
-                usage.estimated,
-                to_sql_integer(usage.cached_tokens),
-                to_sql_integer(usage.cache_write_tokens),
-                to_sql_integer(usage.reasoning_tokens),
-                to_sql_integer(usage.cost.0)
-            ])?;
+    match row.usage {
+        Some(usage) => add_usage(connection, key, row.at, usage),
+        None => Ok(()),
     }
+}
+
+fn add_usage(connection: &Connection, key: i64, at: i64, usage: Usage) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
+             output = output + ?4, estimated = estimated OR ?5, cached = cached + ?6,
+             written = written + ?7, reasoning = reasoning + ?8, cost = cost + ?9
+         WHERE key = ?1",
+        )?
+        .execute(params![
+            key,
+            at,
+            to_sql_integer(usage.input_tokens),
+            to_sql_integer(usage.output_tokens),
+            usage.estimated,
+            to_sql_integer(usage.cached_tokens),
+            to_sql_integer(usage.cache_write_tokens),
+            to_sql_integer(usage.reasoning_tokens),
+            to_sql_integer(usage.cost.0)
+        ])?;
     Ok(())
 }
 

@@ -114,19 +114,13 @@ impl RequestFeatures {
     }
 
     /// The part that the server names.
-    fn named_part(
-        self,
-        request: &Request,
-        server_message: &ServerMessage,
-    ) -> Option<RequestFeatures> {
+    fn named_part(self, request: &Request, message: &ServerMessage) -> Option<RequestFeatures> {
         let refused = |features: RequestFeatures, is_sent: bool, names: &[&str]| {
-            (is_sent && !self.has(features) && server_message.mentions(names)).then_some(features)
+            (is_sent && !self.has(features) && message.mentions(names)).then_some(features)
         };
-        let systems =
-            request.messages.iter().filter(|message| message.role == Role::System).count();
-        let clashes =
-            !request.tools.is_empty() && server_message.mentions(&["function tools with"]);
-        let effort = self.effort(request).is_some() && server_message.mentions(UNSUPPORTED);
+        let systems = request.messages.iter().filter(|sent| sent.role == Role::System).count();
+        let clashes = !request.tools.is_empty() && message.mentions(&["function tools with"]);
+        let effort = self.effort(request).is_some() && message.mentions(UNSUPPORTED);
         refused(RequestFeatures::NO_USAGE, true, &["stream_options", "include_usage"])
             .or_else(|| {
                 let limit = request.params.max_tokens.is_some();
@@ -135,9 +129,7 @@ impl RequestFeatures {
             .or_else(|| refused(RequestFeatures::ONE_SYSTEM, systems > 1, SYSTEMS))
             .or_else(|| refused(RequestFeatures::NO_SYSTEM, systems > 0, SYSTEMS))
             .or_else(|| refused(RequestFeatures::OLD_SCHEMA, true, &["parametersjsonschema"]))
-            .or_else(|| {
-                refused(RequestFeatures::NO_STORE, server_message.names("store"), &["store"])
-            })
+            .or_else(|| refused(RequestFeatures::NO_STORE, message.names("store"), &["store"]))
             .or_else(|| {
                 let bias = self.bias(request).is_some();
                 refused(RequestFeatures::NO_BIAS, bias, &["logit_bias", "logit bias"])
@@ -153,7 +145,7 @@ impl RequestFeatures {
                 )
             })
             .or_else(|| refused(RequestFeatures::NO_INCLUDE, true, INCLUDE))
-            .or_else(|| self.refused_param(request, server_message))
+            .or_else(|| self.refused_param(request, message))
             .or_else(|| {
                 let has_reasoning = request.messages.iter().any(has_sealed_reasoning);
                 refused(RequestFeatures::NO_REASONING, has_reasoning, SIGNATURES)

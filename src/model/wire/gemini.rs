@@ -10,7 +10,7 @@ use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
     text_at,
 };
-use crate::Effort;
+use crate::{Effort, ToolSchema};
 use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
 
 #[derive(Debug)]
@@ -31,6 +31,18 @@ const PARAMS: &[(&str, &str)] = &[
     ("seed", "seed"),
 ];
 
+fn declaration(tool: &ToolSchema, features: RequestFeatures) -> Value {
+    let mut declaration = json!({ "name": tool.name, "description": tool.description });
+    // As JSON Schema; the older field takes a part of it only.
+    let fields = tool.parameters.get("properties").and_then(Value::as_object);
+    if fields.is_some_and(|fields| !fields.is_empty()) {
+        let is_old = features.has(RequestFeatures::OLD_SCHEMA);
+        declaration[if is_old { "parameters" } else { "parametersJsonSchema" }] =
+            schema(&tool.parameters);
+    }
+    declaration
+}
+
 impl WireFormat for GenerateContent {
     fn path(&self, model: &str) -> String {
         let model = model.strip_prefix("models/").unwrap_or(model);
@@ -46,21 +58,8 @@ impl WireFormat for GenerateContent {
             body["systemInstruction"] = json!({ "parts": parts });
         }
         if !request.tools.is_empty() {
-            let tools: Vec<Value> = request
-                .tools
-                .iter()
-                .map(|tool| {
-                    let mut wire = json!({ "name": tool.name, "description": tool.description });
-                    // As JSON Schema; the older field takes a part of it only.
-                    let fields = tool.parameters.get("properties").and_then(Value::as_object);
-                    if fields.is_some_and(|fields| !fields.is_empty()) {
-                        let is_old = features.has(RequestFeatures::OLD_SCHEMA);
-                        wire[if is_old { "parameters" } else { "parametersJsonSchema" }] =
-                            schema(&tool.parameters);
-                    }
-                    wire
-                })
-                .collect();
+            let tools: Vec<Value> =
+                request.tools.iter().map(|tool| declaration(tool, features)).collect();
             body["tools"] = json!([{ "functionDeclarations": tools }]);
         }
         let mut config = json!({});
