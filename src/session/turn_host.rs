@@ -108,6 +108,7 @@ impl Host for TurnScope {
             _ => self.run_step(step).await,
         };
         self.notify(TurnMessage::StepFinished);
+        self.add_late_diagnostics(&mut observation).await;
         self.run_hooks_after(&mut observation).await;
         if let Some((name, _)) = skill_tool::skill_call(&observation.step.work)
             && observation.succeeded()
