@@ -118,9 +118,7 @@ pub fn build_with(
     let world = machine(startup, &desk.read_tracker, &redactor);
     let runner = StepRunner::new(startup, &world, &desk, &redactor);
     let languages = languages(startup, purpose, &runner);
-    let desk = file::FileToolState { checker: checker(&languages), ..desk };
-    let tools = usable_tools(startup, &runner.exec, &desk);
-    let tools = with_languages(tools, &languages, &redactor);
+    let tools = tools_with_languages(startup, &runner, desk, languages.as_ref());
     let runner = StepRunner { checkpoints: tools.checkpoints().cloned(), ..runner };
     let world = runner.with_checkpoints(world);
     let (mut security, warnings) = build_security(startup, world, redactor);
@@ -305,17 +303,18 @@ fn languages(
     has_turns.then(|| language_servers(startup, &runner.exec, world))
 }
 
-fn checker(languages: &Option<LanguageServers>) -> Option<Arc<dyn CodeChecker>> {
-    languages.clone().map(|languages| Arc::new(languages) as Arc<dyn CodeChecker>)
-}
-
-fn with_languages(
-    tools: Toolbox,
-    languages: &Option<LanguageServers>,
-    redactor: &Arc<Redactor>,
+/// The usable tools, and those that ask language servers.
+fn tools_with_languages(
+    startup: &Startup,
+    runner: &StepRunner,
+    desk: file::FileToolState,
+    languages: Option<&LanguageServers>,
 ) -> Toolbox {
-    let own = languages.iter().flat_map(|languages| code_tools(languages, redactor));
-    own.fold(tools.with_checker(checker(languages)), |tools, tool| tools.with_tool(tool))
+    let checker = languages.map(|languages| Arc::new(languages.clone()) as Arc<dyn CodeChecker>);
+    let desk = file::FileToolState { checker: checker.clone(), ..desk };
+    let tools = usable_tools(startup, &runner.exec, &desk).with_checker(checker);
+    let own = languages.into_iter().flat_map(|languages| code_tools(languages, &runner.redactor));
+    own.fold(tools, |tools, tool| tools.with_tool(tool))
 }
 
 fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {

@@ -295,9 +295,11 @@ impl LanguageServer {
         let token = params.get("token").unwrap_or(&Value::Null).to_string();
         match params.pointer("/value/kind").and_then(Value::as_str) {
             Some("begin") if self.workload.tasks.len() < MAX_TASKS => {
-                drop(self.workload.tasks.insert(token))
+                self.workload.tasks.insert(token);
             }
-            Some("end") => drop(self.workload.tasks.remove(&token)),
+            Some("end") => {
+                self.workload.tasks.remove(&token);
+            }
             _ => return Ok(()),
         }
         self.workload.changed = Instant::now();
