@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::answer_context::AnswerContext;
 use super::diagnostic::{clean_line, clean_text};
 use super::document::path_of;
 use super::edits;
-use super::position::ColumnUnit;
 use super::question::CodeAnswer;
 use avocet_core::i18n::{LocalizedText, lsp as phrases};
-use avocet_safety::tools::{CodeLookup, CodeTask};
+use avocet_safety::tools::CodeLookup;
 
 const MAX_LINES: usize = 200;
 const MAX_LINE: usize = 300;
@@ -25,14 +25,6 @@ const KINDS: [&str; 26] = [
     "enum", "interface", "function", "variable", "constant", "string", "number", "boolean", "array",
     "object", "key", "null", "variant", "struct", "event", "operator", "type parameter",
 ];
-
-/// What an answer is read with.
-pub(crate) struct AnswerContext {
-    pub task: CodeTask,
-    /// The folders of the session: nothing outside is shown or changed.
-    pub folders: Vec<PathBuf>,
-    pub unit: ColumnUnit,
-}
 
 impl AnswerContext {
     /// Reads an answer. Blocks, since it shows lines of files.
@@ -55,13 +47,6 @@ impl AnswerContext {
             text.push_str(&format!("\n… {} more", total - MAX_LINES));
         }
         Ok(CodeAnswer::Text(text))
-    }
-
-    /// A path relative to the workspace; `None`: it is outside.
-    pub fn shown<'a>(&self, path: &'a Path) -> Option<&'a Path> {
-        let folder = self.folders.iter().find(|folder| path.starts_with(folder))?;
-        let is_first = self.folders.first() == Some(folder);
-        if is_first { path.strip_prefix(folder).ok() } else { Some(path) }
     }
 
     fn symbols(&self, result: &Value) -> Vec<String> {

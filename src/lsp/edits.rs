@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::answer::AnswerContext;
+use super::answer_context::AnswerContext;
 use super::document::path_of;
 use avocet_core::i18n::{LocalizedText, lsp as phrases};
 

@@ -8,6 +8,7 @@
 //! which the caller starts.
 
 mod answer;
+mod answer_context;
 mod code_tool;
 mod connection;
 mod definition;

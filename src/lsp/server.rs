@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use url::Url;
 
-use super::answer::AnswerContext;
+use super::answer_context::AnswerContext;
 use super::connection::LanguageConnection;
 use super::definition::LanguageDefinition;
 use super::diagnostic::{CodeDiagnostic, clean_line};
@@ -386,8 +386,8 @@ impl LanguageServer {
             self.questions.push(question);
             return Ok(());
         }
-        let spot = question.task.spot.as_ref();
-        let document = spot.and_then(|spot| self.documents.get(&spot.path));
+        let path = question.task.path.as_ref();
+        let document = path.and_then(|path| self.documents.get(path));
         let (method, params) = match request_of(&question.task, document, self.abilities.unit) {
             Ok(request) => request,
             Err(why) => {

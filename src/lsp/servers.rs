@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::launch::LanguageHost;
 use super::question::{CodeAnswer, CodeQuestion};
-use super::task::{LanguageTask, TaskRequest};
+use super::task::{LanguageTask, ServerFlags, TaskRequest};
 use avocet_core::i18n::{LocalizedText, lsp as phrases};
 use avocet_core::protocol::{Page, PageRow};
 use avocet_safety::tools::CodeTask;
@@ -29,14 +29,6 @@ pub struct LanguageServers {
     host: Arc<dyn LanguageHost>,
     flags: Arc<ServerFlags>,
     requests: Arc<OnceLock<mpsc::UnboundedSender<TaskRequest>>>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct ServerFlags {
-    /// Nothing starts in a folder that is not trusted.
-    pub is_trusted: AtomicBool,
-    /// A server answers.
-    pub has_started: AtomicBool,
 }
 
 impl fmt::Debug for LanguageServers {

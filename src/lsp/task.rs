@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -18,7 +18,6 @@ use super::launch::LanguageHost;
 use super::page;
 use super::question::CodeQuestion;
 use super::server::{LanguageServer, ServerState};
-use super::servers::ServerFlags;
 use avocet_core::i18n::{LocalizedText, lsp as phrases, safety};
 use avocet_core::protocol::PageRow;
 
@@ -27,6 +26,14 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_SERVERS: usize = 8;
 const MAX_SHOWN: usize = 20;
 const EVENT_CAPACITY: usize = 64;
+
+#[derive(Debug, Default)]
+pub(crate) struct ServerFlags {
+    /// Nothing starts in a folder that is not trusted.
+    pub is_trusted: AtomicBool,
+    /// A server answers.
+    pub has_started: AtomicBool,
+}
 
 pub(crate) enum TaskRequest {
     /// A step reads files, or is about to change them.
@@ -177,15 +184,15 @@ impl LanguageTask {
     }
 
     async fn ask(&mut self, question: CodeQuestion) {
-        let at = match &question.task.spot {
-            Some(spot) => self.server_for(&spot.path.clone()).await,
+        let at = match &question.task.path {
+            Some(path) => self.server_for(path).await,
             None => self.servers.iter().position(LanguageServer::is_ready),
         };
         let Some(server) = at.and_then(|at| self.servers.get_mut(at)) else {
             return question.fail(phrases::NO_SERVER);
         };
-        let followed = match &question.task.spot {
-            Some(spot) => server.follow(&spot.path, false).await,
+        let followed = match &question.task.path {
+            Some(path) => server.follow(path, false).await,
             None => Ok(()),
         };
         let refreshed = server.refresh().await;

@@ -17,7 +17,7 @@ use super::wire::{MessageReader, framed};
 use super::*;
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::PageRow;
-use avocet_safety::tools::{CodeLookup, CodeTask, ResolvedPath};
+use avocet_safety::tools::{CodeLookup, CodeTask};
 use avocet_tools::code_checker::CodeChecker as _;
 
 mod broken;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::hook_runner::HookNews;
+use super::language_steps::replaced_step;
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
 use crate::agent::turn::add_note;
@@ -35,7 +36,7 @@ impl TurnScope {
 
     /// What hooks say of a step before it is judged, or of the question about it.
     pub(super) async fn advise(&mut self, event: HookEvent, proposed: Step) -> StepAdvice {
-        let step = self.replaced_step(event, proposed.clone()).await;
+        let step = replaced_step(self, event, proposed.clone()).await;
         let call = HookCall::of_step(event, &step, self.judge.folder());
         let reply = self.run_hooks(&call).await;
         let changed = reply.input.map(|input| call.changed_step(&step, &input)).transpose();

@@ -22,7 +22,7 @@ if [ ! -x "$python/bin/basedpyright-langserver" ]; then
 fi
 
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+trap '[ -n "${KEEP:-}" ] || rm -rf "$root"' EXIT; [ -z "${KEEP:-}" ] || echo "$root"
 mkdir -p "$root/avocet"
 cat > "$root/avocet/config.toml" <<END
 [lsp.typescript-language-server]
@@ -51,16 +51,16 @@ try() {
         printf '{"type":"chat","message":"Done."}\n'
     } > "$root/$name.replies"
     (cd "$work" && AVOCET_HOME="$root/avocet" "$avocet" --trust "$work" --mode edits --approve-steps \
-        --model "scripted:$root/$name.replies" -p --output stream-json "$name" \
+        --model "scripted:$root/$name.replies" -p "$name" --json \
         < /dev/null > "$root/$name.events" 2> "$root/$name.errors") || cat "$root/$name.errors"
     python3 - "$name" "$root/$name.events" <<'END'
 import json, sys
 name, events = sys.argv[1:]
 for line in open(events):
     event = json.loads(line)
-    step = event.get("observation") or event.get("step") or event
-    if "duration_ms" in step and "file.edit" in json.dumps(step):
-        print(f"{name}: {step['duration_ms']} ms: {json.dumps(step.get('note'), ensure_ascii=False)[:300]}")
+    if event["event"] == "observed" and "file.edit" in line:
+        note = (event.get("note") or {}).get("text", "nothing new")
+        print(f"{name}: {event['duration_ms']} ms: {note}")
 END
 }
 

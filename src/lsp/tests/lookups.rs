@@ -4,9 +4,9 @@ use super::*;
 use crate::question::CodeAnswer;
 
 fn task(project: &Project, lookup: CodeLookup, symbol: &str) -> CodeTask {
-    let spot = ResolvedPath { path: project.path("a.rs"), shown: "a.rs".to_owned(), inside: true };
+    let path = Some(project.path("a.rs"));
     let new_name = "renamed".to_owned();
-    CodeTask { lookup, spot: Some(spot), line: None, symbol: symbol.to_owned(), new_name }
+    CodeTask { lookup, path, line: None, symbol: symbol.to_owned(), new_name }
 }
 
 fn range(line: usize, from: usize, to: usize) -> Value {
@@ -109,9 +109,7 @@ async fn a_renaming_that_makes_or_touches_other_files_is_refused() {
 async fn a_file_without_a_server_is_said() {
     let project = answering("never", |_| Value::Null);
     let mut task = task(&project, CodeLookup::Hover, "name");
-    if let Some(spot) = &mut task.spot {
-        spot.path = project.write("a.py", "name");
-    }
+    task.path = Some(project.write("a.py", "name"));
     let why = project.servers.ask(task).await.unwrap_err();
     assert_eq!(why.text(Lang::En), "No language server runs for this file.");
 }

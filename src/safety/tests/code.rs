@@ -18,7 +18,7 @@ fn questions_about_code_of_the_workspace_run_by_themselves() {
         assert!(matches!(verdict, Verdict::Run(_)), "{name}");
         let Some(ToolTask::Code(task)) = &verdict.judgement().task else { panic!("{name}") };
         assert_eq!((task.line, task.symbol.as_str()), (Some(3), "x"));
-        assert_eq!(task.spot.as_ref().unwrap().shown, "src/a.rs");
+        assert_eq!(task.path.as_deref(), Some(Path::new("/w/src/a.rs")));
     }
     for input in [json!({ "path": "src/a.rs" }), json!({ "query": "x" })] {
         let verdict = judged("code.symbols", input);

@@ -1,11 +1,11 @@
 //! Judges questions to language servers. They read code of the workspace; a renaming becomes a change
 //! of files, which is judged as one, before it is made.
 
-use super::input::{InputFields, Names, PATH};
+use std::path::PathBuf;
+
+use super::input::{InputError, InputFields, Names, PATH};
 use super::schema::{FieldKind, FieldRow, optional, required};
-use super::{ResolvedPath, TaskResult, ToolTask, resolve_read};
 use crate::findings::Findings;
-use crate::spec::JudgeContext;
 use avocet_core::i18n::{LocalizedText, lsp as words};
 use avocet_core::protocol::{Effect, StepAction, Tier};
 
@@ -51,7 +51,7 @@ pub enum CodeLookup {
 pub struct CodeTask {
     pub lookup: CodeLookup,
     /// The file; `None`: all that a server knows.
-    pub spot: Option<ResolvedPath>,
+    pub path: Option<PathBuf>,
     /// The line of the name, counted from 1; `None`: the first one that has it.
     pub line: Option<usize>,
     /// The name, or a part of one.
@@ -59,22 +59,26 @@ pub struct CodeTask {
     pub new_name: String,
 }
 
+/// The file that is asked about, as the model names it.
+pub fn path_of<'a>(
+    lookup: CodeLookup,
+    input: &InputFields<'a>,
+) -> Result<Option<&'a str>, InputError> {
+    match lookup {
+        CodeLookup::Symbols => input.optional_text(PATH),
+        _ => input.text(PATH).map(Some),
+    }
+}
+
+/// `path`: that file, inside the workspace.
 pub fn judge(
     lookup: CodeLookup,
     input: &InputFields<'_>,
-    context: &JudgeContext<'_>,
+    path: Option<PathBuf>,
     out: &mut Findings,
-) -> TaskResult {
-    let path = match lookup {
-        CodeLookup::Symbols => input.optional_text(PATH)?,
-        _ => Some(input.text(PATH)?),
-    };
-    let spot = path.map(|path| resolve_read(path, context, out)).transpose()?;
-    if let Some(spot) = spot.as_ref().filter(|spot| !spot.inside) {
-        return Err(spot.say(words::OUTSIDE).into());
-    }
+) -> Result<CodeTask, InputError> {
     let symbol = match lookup {
-        CodeLookup::Symbols if spot.is_some() => String::new(),
+        CodeLookup::Symbols if path.is_some() => String::new(),
         CodeLookup::Symbols => input.text(QUERY)?.to_owned(),
         _ => input.text(SYMBOL)?.to_owned(),
     };
@@ -86,6 +90,5 @@ pub fn judge(
         return Err(LocalizedText::from(words::NO_NAME).into());
     }
     out.add("code.lookup", Tier::L0, words::LOOKS_UP, None, &[Effect::Read]);
-    let line = input.number(FROM_LINE)?;
-    Ok(ToolTask::Code(Box::new(CodeTask { lookup, spot, line, symbol, new_name })))
+    Ok(CodeTask { lookup, path, line: input.number(FROM_LINE)?, symbol, new_name })
 }

@@ -302,11 +302,11 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "job.read",          judge: interaction::job_read, fields: interaction::JOB_READ_FIELDS },
     ToolRow { name: "job.stop",          judge: interaction::job_stop, fields: interaction::JOB_STOP_FIELDS },
     ToolRow { name: "web.fetch",         judge: |input, context, out| Ok(ToolTask::Fetch(Box::new(web::fetch(input, context, out)?))), fields: web::FETCH_FIELDS },
-    ToolRow { name: "code.symbols",      judge: |input, context, out| code::judge(CodeLookup::Symbols, input, context, out), fields: code::SYMBOLS_FIELDS },
-    ToolRow { name: "code.definition",   judge: |input, context, out| code::judge(CodeLookup::Definition, input, context, out), fields: code::LOOKUP_FIELDS },
-    ToolRow { name: "code.references",   judge: |input, context, out| code::judge(CodeLookup::References, input, context, out), fields: code::LOOKUP_FIELDS },
-    ToolRow { name: "code.hover",        judge: |input, context, out| code::judge(CodeLookup::Hover, input, context, out), fields: code::LOOKUP_FIELDS },
-    ToolRow { name: code::RENAME,       judge: |input, context, out| code::judge(CodeLookup::Rename, input, context, out), fields: code::RENAME_FIELDS },
+    ToolRow { name: "code.symbols",      judge: |input, context, out| file::judge_lookup(CodeLookup::Symbols, input, context, out), fields: code::SYMBOLS_FIELDS },
+    ToolRow { name: "code.definition",   judge: |input, context, out| file::judge_lookup(CodeLookup::Definition, input, context, out), fields: code::LOOKUP_FIELDS },
+    ToolRow { name: "code.references",   judge: |input, context, out| file::judge_lookup(CodeLookup::References, input, context, out), fields: code::LOOKUP_FIELDS },
+    ToolRow { name: "code.hover",        judge: |input, context, out| file::judge_lookup(CodeLookup::Hover, input, context, out), fields: code::LOOKUP_FIELDS },
+    ToolRow { name: code::RENAME,       judge: |input, context, out| file::judge_lookup(CodeLookup::Rename, input, context, out), fields: code::RENAME_FIELDS },
     ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
 
