@@ -12,7 +12,9 @@ use tempfile::TempDir;
 use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::{mpsc, watch};
 
+use super::connection::LanguageConnection;
 use super::document::FileOnDisk;
+use super::server::LanguageServer;
 use super::wire::{MessageReader, framed};
 use super::*;
 use avocet_core::i18n::{Lang, LocalizedText};
@@ -336,6 +338,30 @@ async fn nothing_starts_in_a_folder_that_is_not_trusted_or_without_a_server() {
     project.servers.set_trusted(true);
     assert_eq!(project.change("a.py", "bad").await, "");
     assert!(project.starts.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_server_that_was_not_needed_for_ten_minutes_ends() {
+    let pipe = || tokio::io::duplex(1 << 16);
+    let [input, output, errors] = [pipe(), pipe(), pipe()];
+    let (ended, watched) = watch::channel(0);
+    let pipes = LanguageServerPipes {
+        input: Box::new(input.0),
+        output: Box::new(output.0),
+        errors: Box::new(errors.0),
+        process: Box::new(FakeProcess(ended)),
+    };
+    let (events, _inbox) = mpsc::channel(8);
+    let definition = read_languages(Path::new("/nonexistent/config.toml")).servers.remove(0);
+    let mut server = LanguageServer::new(definition, "/w".into(), Arc::from([]));
+    server.greet(LanguageConnection::open(pipes, 1, events)).unwrap();
+    assert!(server.handle(&json!({ "id": 1, "result": { "capabilities": {} } })).unwrap());
+    let began = tokio::time::Instant::now();
+    assert_eq!(server.pass_time(began + Duration::from_secs(590)), None);
+    assert!(server.is_ready() && *watched.borrow() == 0);
+    assert_eq!(server.pass_time(began + Duration::from_secs(601)), None);
+    assert!(!server.is_ready() && *watched.borrow() == 1);
+    assert_eq!(server.next_deadline(), None);
 }
 
 #[tokio::test]
