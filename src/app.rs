@@ -64,6 +64,7 @@ mod hooks;
 mod key_source;
 mod live_settings;
 mod login;
+mod lsp;
 mod mcp;
 mod mcp_command;
 mod model_test;

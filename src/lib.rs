@@ -30,6 +30,7 @@ pub use avocet_core::{
 };
 pub use avocet_gateway as gateway;
 pub use avocet_hooks as hooks;
+pub use avocet_lsp as lsp;
 pub use avocet_mcp as mcp;
 pub use avocet_model as model;
 pub use avocet_model::net;

@@ -27,9 +27,13 @@ fn kind_of(action: &StepAction) -> ToolKind {
     match action.tool() {
         "exec" | "shell" => ToolKind::Execute,
         "file.read" | "file.list" => ToolKind::Read,
-        "file.search" => ToolKind::Search,
+        "file.search" | "code.symbols" | "code.definition" | "code.references" | "code.hover" => {
+            ToolKind::Search
+        }
         "web.fetch" => ToolKind::Fetch,
-        "file.write" | "file.edit" | "file.restore" | "config.json_patch" => ToolKind::Edit,
+        "file.write" | "file.edit" | "code.rename" | "file.restore" | "config.json_patch" => {
+            ToolKind::Edit
+        }
         _ => ToolKind::Other,
     }
 }

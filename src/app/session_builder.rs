@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::first_time::{check_offer, report_missing_sandbox_once};
 use super::hooks::FolderHooks;
 use super::live_settings::{SettingsFiles, screen_settings};
+use super::lsp::language_servers;
 use super::mcp::{FolderServers, SandboxedStarter};
 use super::models::{self, ModelConnector};
 use super::startup::{StartError, Startup, StepOptions};
@@ -21,6 +22,7 @@ use avocet_config::project_kind::describe_project;
 use avocet_core::i18n::{Localize, LocalizedText, cli, session as phrases};
 use avocet_core::private_dir::beside;
 use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
+use avocet_lsp::{LanguageServers, code_tools};
 use avocet_mcp::ServerDefinition;
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
@@ -36,6 +38,7 @@ use avocet_session::{
     Callbacks, Connected, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig,
     permissions,
 };
+use avocet_tools::code_checker::CodeChecker;
 use avocet_tools::exec::Exec;
 use avocet_tools::file_host::FileHost;
 use avocet_tools::read_tracker::ReadTracker;
@@ -118,7 +121,8 @@ pub fn build_with(
     }
     let world = machine(startup, &desk.read_tracker, &redactor);
     let runner = StepRunner::new(startup, &world, &desk, &redactor);
-    let tools = usable_tools(startup, &runner.exec, &desk);
+    let languages = languages(startup, purpose, &runner);
+    let tools = tools_with_languages(startup, &runner, desk, languages.as_ref());
     let runner = StepRunner { checkpoints: tools.checkpoints().cloned(), ..runner };
     let world = runner.with_checkpoints(world);
     let (mut security, warnings) = build_security(startup, world, redactor);
@@ -138,7 +142,7 @@ pub fn build_with(
     let opening_notices = opening_notices(startup, warnings, purpose, security.world.as_ref());
     let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
-    let callbacks = callbacks(startup, connector);
+    let callbacks = callbacks(startup, connector, languages);
     Ok(SessionConfig {
         info,
         model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
@@ -219,11 +223,16 @@ fn extension_cache(startup: &Startup) -> ExtensionCache {
         .with_latest(Arc::clone(&startup.chat_extensions))
 }
 
-fn callbacks(startup: &Startup, connector: ModelConnector) -> Callbacks {
+fn callbacks(
+    startup: &Startup,
+    connector: ModelConnector,
+    languages: Option<LanguageServers>,
+) -> Callbacks {
     Callbacks {
         connect: connector.into_connect(),
         doctor: super::subcommands::doctor_page(startup),
         platforms: super::gateway::platforms_page(startup),
+        languages,
     }
 }
 
@@ -287,17 +296,55 @@ fn tools(exec: &Exec, state: &file::FileToolState) -> Toolbox {
     Toolbox::new(tools).with_backups(state.backups.clone())
 }
 
+/// A template that is expanded, and a script, change no files that are looked at.
+fn languages(
+    startup: &Startup,
+    purpose: SessionPurpose,
+    runner: &StepRunner,
+) -> Option<LanguageServers> {
+    let has_turns = !matches!(purpose, SessionPurpose::Render | SessionPurpose::Script);
+    let world = Arc::new(runner.machine(startup));
+    has_turns.then(|| language_servers(startup, &runner.exec, world))
+}
+
+/// The usable tools, and those that ask language servers.
+fn tools_with_languages(
+    startup: &Startup,
+    runner: &StepRunner,
+    desk: file::FileToolState,
+    languages: Option<&LanguageServers>,
+) -> Toolbox {
+    let checker = languages.map(|languages| Arc::new(languages.clone()) as Arc<dyn CodeChecker>);
+    let state = file::FileToolState { checker: checker.clone(), ..desk };
+    let tools = usable_tools(startup, &runner.exec, &state).with_checker(checker);
+    let own = languages.into_iter().flat_map(|languages| code_tools(languages, &runner.redactor));
+    own.fold(tools, |tools, tool| tools.with_tool(tool))
+}
+
 fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {
     file::FileToolState {
         read_tracker: ReadTracker::with_host(host),
         backups: Some(file::Backups::new(startup.paths.backups())),
         journal: Some(Arc::new(file::Journal::new(&startup.paths.journals()))),
+        checker: None,
     }
 }
 
-/// Tools that the session itself has, beside those of the toolbox.
-const OF_SESSION: [&str; 6] =
-    [SKILL_TOOL, SCRIPT_TOOL, "recall", "job.list", "job.read", "job.stop"];
+/// Tools that the session itself has, beside those of the toolbox, and those that a language server
+/// has once it runs.
+const OF_SESSION: [&str; 11] = [
+    SKILL_TOOL,
+    SCRIPT_TOOL,
+    "recall",
+    "job.list",
+    "job.read",
+    "job.stop",
+    "code.symbols",
+    "code.definition",
+    "code.references",
+    "code.hover",
+    "code.rename",
+];
 
 /// Users of a chat are not the one whose settings these are.
 fn mode_of_settings(startup: &Startup, purpose: SessionPurpose) -> ApprovalMode {

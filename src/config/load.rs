@@ -158,7 +158,8 @@ fn read(file: &Path, keys: &[SettingKey]) -> TomlReport {
         Ok(Some(text)) => {
             let mut report = toml_schema::read(file, &text, keys);
             // Servers and hooks are read where they are started.
-            let is_read_later = |key: &str| matches!(key.split('.').next(), Some("mcp" | "hooks"));
+            let is_read_later =
+                |key: &str| matches!(key.split('.').next(), Some("mcp" | "hooks" | "lsp"));
             report.problems.retain(|problem| !problem.key.as_deref().is_some_and(is_read_later));
             report
         }

@@ -79,7 +79,9 @@ pub use policy::{
     EffectLimits, Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, SessionOpening, Terms,
     ToolRestriction, Unknown, is_firm,
 };
-pub use prompt_parts::{assess_hook, assess_mention, assess_server, assess_template_command};
+pub use prompt_parts::{
+    assess_hook, assess_language_server, assess_mention, assess_server, assess_template_command,
+};
 pub use repository::HOOKS;
 pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use sensitive::{
@@ -91,7 +93,7 @@ pub use step::{UNTRUSTED, suggest_grants};
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
-pub use tools::{JobTask, RecallTask, ToolTask};
+pub use tools::{JobTask, RecallTask, ToolTask, is_replaced};
 pub use verdict::{ClearedStep, DeniedStep, Judgement, NeedsApproval, SandboxOpening, Verdict};
 pub use warning::Warning;
 

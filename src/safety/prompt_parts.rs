@@ -60,6 +60,26 @@ const OF_ANY_FOLDER: [&str; 2] = ["program.unknown", "program.outside"];
 /// Judges the start of a server's program, which the user's own settings name, or which they were
 /// asked about by its whole command line. It asks whatever its tier: the caller knows the answer.
 pub fn assess_server(program: &str, args: &[String], policy_cx: PolicyContext<'_>) -> Verdict {
+    let network = policy_cx.policy.limits.network == Limit::Ask;
+    assess_service(program, args, network, policy_cx)
+}
+
+/// Judges the start of a language server in a folder that the user trusts: the same, with the network
+/// closed.
+pub fn assess_language_server(
+    program: &str,
+    args: &[String],
+    policy_cx: PolicyContext<'_>,
+) -> Verdict {
+    assess_service(program, args, false, policy_cx)
+}
+
+fn assess_service(
+    program: &str,
+    args: &[String],
+    network: bool,
+    policy_cx: PolicyContext<'_>,
+) -> Verdict {
     let policy = Policy {
         unknown_program: Unknown::Confirm,
         lift: OF_ANY_FOLDER.map(str::to_owned).to_vec(),
@@ -76,7 +96,6 @@ pub fn assess_server(program: &str, args: &[String], policy_cx: PolicyContext<'_
         |folder| folder.join(program).to_string_lossy().into_owned(),
     );
     let exec = StepAction::Exec { program, args: args.to_vec() };
-    let network = policy.limits.network == Limit::Ask;
     let requires = Requires { confirm: true, network, ..Requires::default() };
     let step = Step { id: String::new(), work: exec, requires, cwd: None };
     let (mut judged, _) = step::judge(step, policy_cx);

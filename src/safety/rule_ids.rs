@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use avocet_core::i18n::{LocalizedText, Phrase, prompt, safety as phrases, web};
+use avocet_core::i18n::{LocalizedText, Phrase, lsp, prompt, safety as phrases, web};
 use avocet_core::protocol::Tier;
 
 use super::rules;
@@ -87,6 +87,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("path.secret.write",    Tier::L2, phrases::WRITES_SECRET),
     ("shell.lookup",         Tier::L0, phrases::ONLY_READS),
     ("program.folder",       Tier::L1, phrases::PROGRAM_OF_FOLDER),
+    ("code.lookup",          Tier::L0, lsp::LOOKS_UP),
     ("web.fetch",            Tier::L1, web::FETCHES),
     ("web.plain",            Tier::L1, web::FETCHES_PLAIN),
     ("web.port",             Tier::L1, web::FETCHES_PORT),

@@ -12,6 +12,7 @@ use avocet_core::i18n::safety as phrases;
 use avocet_core::protocol::{Effect, Requires, Risk, StepAction};
 
 mod closed;
+mod code;
 mod day;
 mod forms;
 mod launch;

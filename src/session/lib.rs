@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{Effort, Event, ModelOffer, Params, Provider, SessionInfo, Submission};
+use avocet_lsp::LanguageServers;
 use avocet_model::{Model, ModelError};
 use avocet_safety::redact::Redactor;
 use avocet_safety::{Machine, Policy, PolicyRule, Terms, Workspace};
@@ -44,6 +45,7 @@ mod job_place;
 mod job_tool;
 mod jobs;
 mod kept_jobs;
+mod language_steps;
 mod limit_question;
 pub mod listing;
 mod masked_turn;
@@ -180,6 +182,8 @@ pub struct Callbacks {
     pub doctor: Doctor,
     /// Describes the chat platforms for `/platforms`.
     pub platforms: DescribePlatforms,
+    /// The language servers; `None`: there are none.
+    pub languages: Option<LanguageServers>,
 }
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.

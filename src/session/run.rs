@@ -428,6 +428,13 @@ impl Session {
                 let page = (self.callbacks.platforms)();
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
+            Report::LanguageServers => {
+                if let Some(languages) = self.callbacks.languages.clone() {
+                    tokio::spawn(async move {
+                        outbox.send(Event::Page(Box::new(languages.page().await))).await;
+                    });
+                }
+            }
             Report::Running => {
                 let page = pages::running(self);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
@@ -471,6 +478,9 @@ impl Session {
         self.run_end_hooks("other").await;
         self.jobs.stop_all().await;
         self.servers.stop().await;
+        if let Some(languages) = &self.callbacks.languages {
+            languages.stop().await;
+        }
         self.jobs.forget_ended();
         if let Some(count) = self.change_count.take() {
             count.stop().await;

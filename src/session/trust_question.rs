@@ -112,6 +112,9 @@ impl Session {
         });
         self.security.place.trusted_hooks = trusted.then_some(hooks);
         self.info.trusted = trusted;
+        if let Some(languages) = &self.callbacks.languages {
+            languages.set_trusted(trusted);
+        }
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
         if trusted && self.conversation.history.is_empty() {

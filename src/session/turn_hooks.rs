@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::hook_runner::HookNews;
+use super::language_steps::replaced_step;
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
 use crate::agent::turn::add_note;
@@ -34,7 +35,8 @@ impl TurnScope {
     }
 
     /// What hooks say of a step before it is judged, or of the question about it.
-    pub(super) async fn advise(&mut self, event: HookEvent, step: Step) -> StepAdvice {
+    pub(super) async fn advise(&mut self, event: HookEvent, proposed: Step) -> StepAdvice {
+        let step = replaced_step(self, event, proposed.clone()).await;
         let call = HookCall::of_step(event, &step, self.judge.folder());
         let reply = self.run_hooks(&call).await;
         let changed = reply.input.map(|input| call.changed_step(&step, &input)).transpose();
@@ -46,6 +48,7 @@ impl TurnScope {
                 return StepAdvice { decision, reason, ..StepAdvice::default() };
             }
         };
+        let replaced = (step.work != proposed.work).then_some(step);
         if let Some(changed) = &changed {
             let say = phrases::CHANGED.with("step", changed.work.short_line());
             self.emit(Event::Notice(Notice::info(say))).await;
@@ -57,7 +60,7 @@ impl TurnScope {
         StepAdvice {
             decision: reply.decision,
             reason: Some(reason_text(&reply.reason)),
-            changed,
+            changed: changed.or(replaced),
             context: reply.context,
         }
     }

@@ -8,6 +8,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::Fallback;
+use super::language_steps::add_late_diagnostics;
 use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_room::Preamble;
@@ -108,6 +109,7 @@ impl Host for TurnScope {
             _ => self.run_step(step).await,
         };
         self.notify(TurnMessage::StepFinished);
+        add_late_diagnostics(self, &mut observation).await;
         self.run_hooks_after(&mut observation).await;
         if let Some((name, _)) = skill_tool::skill_call(&observation.step.work)
             && observation.succeeded()

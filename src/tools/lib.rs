@@ -17,11 +17,14 @@ use avocet_core::i18n::Phrase;
 use avocet_core::protocol::{
     Observation, PromptSize, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply,
 };
-use avocet_safety::{self as safety, ClearedStep, MCP_CALL_TOOL, MCP_PREFIX, ToolRestriction};
+use avocet_safety::{
+    self as safety, ClearedStep, MCP_CALL_TOOL, MCP_PREFIX, ToolRestriction, ToolTask,
+};
 
 mod around;
 pub mod attachments;
 pub mod checkpoint;
+pub mod code_checker;
 pub mod exec;
 pub mod file;
 pub mod file_host;
@@ -72,6 +75,17 @@ pub trait Tool: Send + Sync {
         control: RunControl,
     ) -> BoxFuture<'static, Observation> {
         self.run(step, control)
+    }
+
+    /// Whether the model gets it now.
+    fn is_offered(&self) -> bool {
+        true
+    }
+
+    /// What is to be done in place of a step of this tool, to be judged in turn; `None`: the step
+    /// itself. `task`: that of the step.
+    fn replacement(&self, _task: &ToolTask) -> BoxFuture<'static, Option<StepAction>> {
+        std::future::ready(None).boxed()
     }
 
     /// Tries out whether the system holds the tool's steps back; `None` where there is
@@ -245,6 +259,7 @@ pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     kept: Option<file::Backups>,
     checkpoints: Option<Arc<checkpoint::Checkpoints>>,
+    checker: Option<Arc<dyn code_checker::CodeChecker>>,
     /// The only ones that the model gets.
     offered: Option<ToolRestriction>,
     /// Those that it does not get, since what they need is not on this machine.
@@ -271,6 +286,16 @@ impl Toolbox {
 
     pub fn checkpoints(&self) -> Option<&Arc<checkpoint::Checkpoints>> {
         self.checkpoints.as_ref()
+    }
+
+    /// With what looks at source files that steps change.
+    #[must_use]
+    pub fn with_checker(self, checker: Option<Arc<dyn code_checker::CodeChecker>>) -> Toolbox {
+        Toolbox { checker, ..self }
+    }
+
+    pub fn checker(&self) -> Option<&Arc<dyn code_checker::CodeChecker>> {
+        self.checker.as_ref()
     }
 
     /// The same with one more.
@@ -320,7 +345,8 @@ impl Toolbox {
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
         let left = |tool: &&Arc<dyn Tool>| {
             let offered = self.offered.as_ref();
-            !self.hidden.contains(&tool.name())
+            tool.is_offered()
+                && !self.hidden.contains(&tool.name())
                 && offered.is_none_or(|offered| offered.offers(tool.name()))
         };
         self.tools.iter().filter(left).map(AsRef::as_ref)

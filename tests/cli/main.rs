@@ -33,6 +33,8 @@ mod hooks;
 mod install;
 mod login;
 #[cfg(unix)]
+mod lsp;
+#[cfg(unix)]
 mod mcp;
 mod model_habits;
 mod native_tools;

@@ -59,7 +59,7 @@ fn with_echo() -> TestDir {
     bench
 }
 
-fn call(name: &str, input: &Value) -> Reply {
+pub(super) fn call(name: &str, input: &Value) -> Reply {
     let function = json!({ "name": name, "arguments": input.to_string() });
     let calls = json!([{ "index": 0, "id": "call_0", "function": function }]);
     let call = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": calls } }] });

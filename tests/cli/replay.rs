@@ -114,7 +114,11 @@ fn run(session: &Session, mode: &str) -> Measured {
     let bench = repository(session.files);
     let server = Server::start_answering(session.responder);
     let provider = session.provider;
-    bench.settings(&format!("[profiles.default]\nprovider = \"{provider}\"\n"));
+    // What is installed here would change what results say.
+    let servers = avocet::lsp::read_languages("".as_ref()).servers.into_iter();
+    let off: String =
+        servers.map(|server| format!("[lsp.{}]\nenabled = false\n", server.name)).collect();
+    bench.settings(&format!("[profiles.default]\nprovider = \"{provider}\"\n{off}"));
     let url = server.base_url();
     let args = ["--base-url", &url, "--model", session.model, "--mode", mode, "--json"];
     let args = [&args[..], &["--approve-steps", "-p", session.prompt]].concat();

@@ -54,6 +54,7 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
             "tests/dialogues",
             "tests/inproc/hooks.rs",
             "tests/cli/hooks.rs",
+            "tests/cli/lsp.rs",
             "tests/inproc/extra_folders.rs",
             "tests/inproc/mcp.rs",
             "tests/cli/mcp.rs",

@@ -253,6 +253,7 @@ fn parts(
                 connect: Arc::new(|_, _| Err(phrases::NO_MODELS.into())),
                 doctor: Arc::new(move |_| async move { page() }.boxed()),
                 platforms: Arc::new(page),
+                languages: None,
             },
         },
         security: Security {

@@ -21,7 +21,6 @@ use avocet::session::{
 };
 use avocet::store::Store;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
-use avocet::tools::read_tracker::ReadTracker;
 use avocet::tools::system::System;
 use avocet::tools::{Toolbox, file};
 use futures_util::FutureExt;
@@ -214,6 +213,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         connect: Arc::new(|_, _| Err(phrases::NO_MODELS.into())),
         doctor: Arc::new(move |_| async move { page() }.boxed()),
         platforms: Arc::new(page),
+        languages: None,
     };
     SessionConfig {
         persistence: Persistence::in_memory(),
@@ -273,11 +273,7 @@ pub fn with_files(parts: &mut SessionConfig) {
     let folder = parts.security.place.workspace.clone();
     let home = parts.security.place.home.clone();
     let kept = file::Backups::new(folder.join(".kept"));
-    let desk = file::FileToolState {
-        read_tracker: ReadTracker::default(),
-        backups: Some(kept),
-        journal: None,
-    };
+    let desk = file::FileToolState { backups: Some(kept), ..file::FileToolState::default() };
     parts.security.world = Arc::new(
         System::new(&folder, &home, &[])
             .with_read_tracker(desk.read_tracker.clone())

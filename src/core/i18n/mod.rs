@@ -38,6 +38,7 @@ pub mod input;
 pub mod keys;
 pub mod library;
 pub mod linear;
+pub mod lsp;
 pub mod mcp;
 pub mod mcp_pages;
 pub mod model;
@@ -75,6 +76,7 @@ const AREAS: &[&[Phrase]] = &[
     keys::ALL,
     library::ALL,
     linear::ALL,
+    lsp::ALL,
     mcp::ALL,
     mcp_pages::ALL,
     model::ALL,

@@ -333,4 +333,6 @@ pub enum Report {
     Running,
     /// The hooks, and why one did not run.
     Hooks,
+    /// The language servers, with their memory and their last error.
+    LanguageServers,
 }

@@ -41,6 +41,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("extensions", ["bots"]),
     topic!("mcp", []),
     topic!("hooks", ["hook"]),
+    topic!("lsp", ["languages", "diagnostics"]),
     topic!("web", ["fetch"]),
     topic!("sessions", []),
     topic!("scripts", ["script", "isdk"]),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::code::{self, CodeLookup};
 use super::input::{InputFields, Names, PATH};
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
-use avocet_core::i18n::safety as phrases;
+use avocet_core::i18n::{lsp, safety as phrases};
 
 #[rustfmt::skip]
 pub const FROM: Names = &["from", "start", "start_line", "line_start", "start_line_one_indexed", "offset", "line"];
@@ -148,4 +149,22 @@ pub fn search(
         kind: input.optional_text(&["type"])?.filter(|kind| !kind.is_empty()).map(str::to_owned),
         around: (around(&["before", "-B"])?, around(&["after", "-A"])?),
     }))
+}
+
+/// A question about code of the workspace.
+pub fn judge_lookup(
+    lookup: CodeLookup,
+    input: &InputFields<'_>,
+    context: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> TaskResult {
+    let spot = match code::path_of(lookup, input)? {
+        Some(path) => Some(resolve_read(path, context, findings)?),
+        None => None,
+    };
+    if let Some(spot) = spot.as_ref().filter(|spot| !spot.inside) {
+        return Err(spot.say(lsp::OUTSIDE).into());
+    }
+    let task = code::judge(lookup, input, spot.map(|spot| spot.path), findings)?;
+    Ok(ToolTask::Code(Box::new(task)))
 }

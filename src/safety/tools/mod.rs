@@ -28,6 +28,7 @@ use avocet_core::text::encoding::{self, FileEncoding};
 
 mod change;
 mod closest_match;
+mod code;
 mod diff;
 mod edit;
 mod file;
@@ -47,9 +48,10 @@ pub(super) mod skill;
 pub(super) mod web;
 
 pub use change::describe_change;
+pub use code::{CodeLookup, CodeTask, is_replaced};
 pub use diff::count_changes;
 pub use input::InputError;
-pub use plugin::{PluginEntry, Registry, alias_of};
+pub use plugin::{PluginEntry, PluginTask, Registry, alias_of};
 pub use restore::{Restore, RestorePlan, judge as restored, plan as plan_restores};
 
 use input::InputFields;
@@ -79,6 +81,8 @@ pub enum ToolTask {
     Job(JobTask),
     /// A page of the web.
     Fetch(Box<FetchTask>),
+    /// A question to a language server.
+    Code(Box<CodeTask>),
 }
 
 /// A place in the file system as it was judged.
@@ -230,16 +234,6 @@ impl std::fmt::Debug for LargeEdit {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginTask {
-    pub alias: String,
-    /// The script that `node` is given.
-    pub bin: PathBuf,
-    pub args: Vec<String>,
-    /// It talks to the user and needs the terminal.
-    pub interactive: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceTask {
     pub text: String,
     pub choices: Vec<String>,
@@ -268,14 +262,6 @@ pub enum JobTask {
     Stop {
         id: u64,
     },
-}
-
-impl PluginTask {
-    /// The arguments for `node`.
-    pub fn node_args(&self) -> Vec<String> {
-        let bin = self.bin.to_string_lossy().into_owned();
-        std::iter::once(bin).chain(self.args.iter().cloned()).collect()
-    }
 }
 
 impl ToolTask {
@@ -316,6 +302,11 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "job.read",          judge: interaction::job_read, fields: interaction::JOB_READ_FIELDS },
     ToolRow { name: "job.stop",          judge: interaction::job_stop, fields: interaction::JOB_STOP_FIELDS },
     ToolRow { name: "web.fetch",         judge: |input, context, out| Ok(ToolTask::Fetch(Box::new(web::fetch(input, context, out)?))), fields: web::FETCH_FIELDS },
+    ToolRow { name: "code.symbols",      judge: |input, context, out| file::judge_lookup(CodeLookup::Symbols, input, context, out), fields: code::SYMBOLS_FIELDS },
+    ToolRow { name: "code.definition",   judge: |input, context, out| file::judge_lookup(CodeLookup::Definition, input, context, out), fields: code::LOOKUP_FIELDS },
+    ToolRow { name: "code.references",   judge: |input, context, out| file::judge_lookup(CodeLookup::References, input, context, out), fields: code::LOOKUP_FIELDS },
+    ToolRow { name: "code.hover",        judge: |input, context, out| file::judge_lookup(CodeLookup::Hover, input, context, out), fields: code::LOOKUP_FIELDS },
+    ToolRow { name: code::RENAME,       judge: |input, context, out| file::judge_lookup(CodeLookup::Rename, input, context, out), fields: code::RENAME_FIELDS },
     ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
 
@@ -384,7 +375,8 @@ pub fn describe_form(name: &str) -> String {
 
 /// The names of the tools that every model has, as it calls them.
 fn usual_names() -> String {
-    let own = TOOLS.iter().map(|row| row.name).filter(|name| !OF_SLOTHTOOL.contains(name));
+    let is_usual = |name: &&str| !OF_SLOTHTOOL.contains(name) && !name.starts_with("code.");
+    let own = TOOLS.iter().map(|row| row.name).filter(is_usual);
     let names: Vec<String> = std::iter::once("exec").chain(own).map(wire_name).collect();
     names.join(", ")
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::input::{InputFields, Names};
 use super::schema::{FieldKind, FieldRow, optional, required};
-use super::{PluginTask, TaskResult, ToolTask, excerpt};
+use super::{TaskResult, ToolTask, excerpt};
 use crate::findings::Findings;
 use crate::paths;
 use crate::spec::JudgeContext;
@@ -24,6 +24,24 @@ pub const FIELDS: &[FieldRow] =
 const MAX_BYTES: usize = 1024 * 1024;
 /// Arguments that ask a plugin for its conversation.
 const INTERACTIVE: &[&str] = &["-i", "--interactive"];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginTask {
+    pub alias: String,
+    /// The script that `node` is given.
+    pub bin: PathBuf,
+    pub args: Vec<String>,
+    /// It talks to the user and needs the terminal.
+    pub interactive: bool,
+}
+
+impl PluginTask {
+    /// The arguments for `node`.
+    pub fn node_args(&self) -> Vec<String> {
+        let bin = self.bin.to_string_lossy().into_owned();
+        std::iter::once(bin).chain(self.args.iter().cloned()).collect()
+    }
+}
 
 /// slothtool's record of its plugins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

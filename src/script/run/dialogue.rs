@@ -107,8 +107,8 @@ impl DialogueMessage {
         let body = match content {
             Value::Object(_) if role == "system" => MessageBody::PendingParts(content.clone()),
             Value::Array(parts) if let Some((text, images)) = read_parts(parts) => {
-                let body = MessageBody::Pending { text, how: RenderMode::Template };
-                return DialogueMessage { images, ..DialogueMessage::new(role, body) };
+                let pending = MessageBody::Pending { text, how: RenderMode::Template };
+                return DialogueMessage { images, ..DialogueMessage::new(role, pending) };
             }
             content => MessageBody::Pending { text: text_of(content), how: RenderMode::Template },
         };

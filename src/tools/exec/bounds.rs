@@ -61,6 +61,29 @@ pub(super) fn apply(child: Option<u32>) {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn apply(_child: Option<u32>) {}
 
+/// Limits what a child, and each process that it starts from now on, may write to in memory.
+#[cfg(target_os = "linux")]
+pub(super) fn limit_memory(child: Option<u32>, bytes: u64) {
+    let pid = child.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    if pid.is_some() {
+        let had = rustix::process::getrlimit(Resource::Data).maximum.unwrap_or(u64::MAX);
+        let most = Some(bytes.min(had));
+        // One that has ended needs no limit.
+        let _ = prlimit(pid, Resource::Data, Rlimit { current: most, maximum: most });
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn limit_memory(_child: Option<u32>, _bytes: u64) {}
+
+/// What a process has in memory, in bytes; 0 where the system does not say.
+pub(super) fn resident_memory(pid: i32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or_default() << 10
+}
+
 #[cfg(target_os = "linux")]
 fn memory() -> u64 {
     let all = installed().unwrap_or(0);

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use process_wrap::tokio::ChildWrapper;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::Exec;
 use super::process_group::Group;
 use super::spawn::{self, ChildStreams, StepStartError};
+use super::{Exec, bounds};
 use crate::sandbox::Confined;
 use avocet_core::i18n::{LocalizedText, exec as phrases};
 use avocet_safety::ClearedStep;
@@ -23,9 +23,22 @@ pub struct ServerProcess {
 
 /// Ends the program, and all it started, when it is dropped. Of its parts the group goes first.
 pub struct ServerGuard {
-    _group: Group,
-    _child: Box<dyn ChildWrapper>,
+    group: Group,
+    child: Box<dyn ChildWrapper>,
     _confined: Option<Confined>,
+}
+
+impl ServerGuard {
+    /// Limits the memory of the program, and of each that it starts from now on, to so many bytes.
+    pub fn limit_memory(&self, bytes: u64) {
+        bounds::limit_memory(self.child.id(), bytes);
+    }
+
+    /// Adds up the bytes that they have in memory. What it returns blocks.
+    pub fn memory_probe(&self) -> impl FnOnce() -> u64 + Send + 'static {
+        let members = self.group.members();
+        move || members().into_iter().map(bounds::resident_memory).sum()
+    }
 }
 
 impl Exec {
@@ -50,7 +63,7 @@ impl Exec {
             input: Box::new(input),
             output: Box::new(output),
             errors: Box::new(errors),
-            guard: ServerGuard { _group: group, _child: child, _confined: confined },
+            guard: ServerGuard { group, child, _confined: confined },
         })
     }
 }

@@ -14,6 +14,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use super::code_checker::{CodeChecker, files_of};
 use super::read_tracker::ReadTracker;
 use super::{RunControl, Tool};
 use avocet_core::i18n::{LocalizedText, Phrase, common, tools as phrases};
@@ -68,6 +69,8 @@ pub struct FileToolState {
     pub backups: Option<Backups>,
     /// Where the folders are noted that files are written in.
     pub journal: Option<Arc<Journal>>,
+    /// What looks at source files before and after a change.
+    pub checker: Option<Arc<dyn CodeChecker>>,
 }
 
 /// All of them.
@@ -120,11 +123,21 @@ impl Tool for FileTool {
             let judged = step.judgement().clone();
             let began = Instant::now();
             let cancel = control.cancel.clone();
+            let checker = desk.checker.clone();
+            let files = judged.task.as_ref().map(files_of).unwrap_or_default();
+            if let Some(checker) = &checker {
+                checker.follow(files.clone()).await;
+            }
             let work = move || run(&step, &desk, &cancel);
             let done = tokio::task::spawn_blocking(work).await;
-            let done = done.unwrap_or_else(|error| {
+            let mut done = done.unwrap_or_else(|error| {
                 FileToolResult::failed(phrases::BROKE.with("why", error.to_string()))
             });
+            if let Some(checker) = checker {
+                let changed = if done.change.is_some() { files } else { Vec::new() };
+                let checked = control.cancel.run_until_cancelled(checker.check(changed)).await;
+                done.note = write::joined(done.note.into_iter().chain(checked.flatten()));
+            }
             observation(&judged, done, began)
         }
         .boxed()
@@ -174,7 +187,8 @@ fn run(step: &ClearedStep, state: &FileToolState, cancel: &CancellationToken) ->
             | ToolTask::Plan(_)
             | ToolTask::Job(_)
             | ToolTask::Recall(_)
-            | ToolTask::Fetch(_),
+            | ToolTask::Fetch(_)
+            | ToolTask::Code(_),
         )
         | None => FileToolResult::failed(phrases::NOT_A_FILE_TOOL),
     }

@@ -75,7 +75,7 @@ pub fn run_patch(patch: &PatchTask, state: &FileToolState) -> FileToolResult {
 }
 
 /// The notes as one.
-fn joined(notes: impl IntoIterator<Item = LocalizedText>) -> Option<LocalizedText> {
+pub(super) fn joined(notes: impl IntoIterator<Item = LocalizedText>) -> Option<LocalizedText> {
     let join = |first, next| safety_words::NOTES.with("first", first).with("next", next);
     notes.into_iter().reduce(join)
 }

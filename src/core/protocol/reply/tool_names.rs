@@ -91,6 +91,16 @@ const OTHERS: &[(&str, &[&str])] = &[
         "globfiles", "globsearch", "readdir", "readdirectory", "getdirectorytree", "listpath",
         "viewfolder", "findfilesbyname", "filetree",
     ]),
+    ("code.symbols", &[
+        "codesymbols", "documentsymbols", "workspacesymbols", "findsymbol", "getsymbols",
+        "listsymbols", "documentsymbol", "workspacesymbol", "getsymbolsoverview",
+    ]),
+    ("code.definition", &["codedefinition", "gotodefinition", "finddefinition", "getdefinition"]),
+    ("code.references", &[
+        "codereferences", "findreferences", "getreferences", "findreferencingsymbols", "listreferences",
+    ]),
+    ("code.hover", &["codehover", "hover", "gethover", "hoverinfo"]),
+    ("code.rename", &["coderename", "renamesymbol", "lsprename"]),
     ("web.fetch", &[
         "webfetch", "fetch", "fetchurl", "urlfetch", "readurl", "readurlcontent", "fetchwebpage",
         "openurl", "webreader", "readwebpage", "browse", "visiturl",
@@ -131,7 +141,7 @@ const PREFIXES: &[&str] = &[
 ];
 
 /// What may precede the dot of a tool's name.
-const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job", "mcp", "web"];
+const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job", "mcp", "web", "code"];
 
 /// What precedes the server and the tool in the name of an MCP server's tool, in the wire formats and
 /// in a step.
@@ -283,6 +293,8 @@ mod tests {
             ("Grep", "file.search"),
             ("LS", "file.list"),
             ("TodoWrite", "plan"),
+            ("find_references", "code.references"),
+            ("code_hover", "code.hover"),
             ("WebFetch", "web.fetch"),
             ("fetch", "web.fetch"),
             ("web_fetch", "web.fetch"),

@@ -12,8 +12,9 @@ impl Turn {
     /// Asks the hooks of an event about a step, once. The step stays the next one.
     pub(super) fn consult(&mut self, event: HookEvent, step: &Step) -> Option<TurnAction> {
         let key = (step.id.clone(), event);
-        if self.batch.advice.consulted.contains(&key) || !self.start.hooks.follows_step(event, step)
-        {
+        let is_followed =
+            safety::is_replaced(&step.work) || self.start.hooks.follows_step(event, step);
+        if self.batch.advice.consulted.contains(&key) || !is_followed {
             return None;
         }
         self.batch.advice.consulted.push(key);
