@@ -36,6 +36,7 @@ use avocet_script::{
     AnswerPart, ErrorCause, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent,
     ScriptHost, StepError, run,
 };
+use avocet_session::script_hooks::ScriptHooks;
 use avocet_session::script_host::{
     AskUser, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
 };
@@ -83,8 +84,10 @@ pub fn run_script(
     if let Some(model) = model.as_ref().filter(|model| model.prices().is_none()) {
         warn_of_unknown_price(&startup, model.name());
     }
-    let mut host =
-        SessionScriptHost::new(model, built.tools, built.security, event, answers(approved, ask));
+    let mut security = built.security;
+    let hooks = ScriptHooks::without_session(built.hooks, &mut security);
+    let asks = answers(approved, ask);
+    let mut host = SessionScriptHost::new(model, built.tools, security, event, asks, hooks);
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
     (host.environment, host.budget) = (environment, run_budget(&startup));
     host.effort = built.model_access.effort;

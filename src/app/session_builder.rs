@@ -191,9 +191,9 @@ fn servers(
 }
 
 fn hooks(startup: &Startup, purpose: SessionPurpose, exec: &Exec) -> Option<Box<dyn HookAccess>> {
-    let has_turns = !matches!(purpose, SessionPurpose::Render | SessionPurpose::Script);
+    let has_steps = purpose != SessionPurpose::Render;
     let has_user = purpose == SessionPurpose::Screen;
-    has_turns.then(|| Box::new(FolderHooks::new(startup, exec, has_user)) as Box<dyn HookAccess>)
+    has_steps.then(|| Box::new(FolderHooks::new(startup, exec, has_user)) as Box<dyn HookAccess>)
 }
 
 /// Nothing in an untrusted folder is read.

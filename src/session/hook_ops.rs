@@ -23,10 +23,8 @@ const END_WAIT: Duration = Duration::from_millis(1500);
 impl Session {
     /// Reads the files of hooks: a few small files, and without any only their absence.
     pub(super) async fn load_hooks(&mut self) {
-        let Some(access) = &self.hooks.access else { return };
         let is_trusted = self.security.place.trusted;
-        self.hooks.read = access.read(is_trusted);
-        self.hooks.update_active(is_trusted);
+        self.hooks.read_files(is_trusted);
         if self.hooks.deny_in(&mut self.security.policy) {
             self.apply_rules();
         }
@@ -98,13 +96,9 @@ impl Session {
     pub(super) fn hook_runner(&self) -> HookRunner {
         let messages = self.turn_messages.clone();
         HookRunner {
-            active: Arc::clone(&self.hooks.active),
-            exec: self.hooks.access.as_ref().map(|access| access.exec()),
-            session: self.info.session.clone(),
             // A closed session needs no report.
             report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
-            start: self.hooks.start.clone(),
-            put_off: 0,
+            ..self.hooks.runner(self.info.session.clone())
         }
     }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::script_hooks::ScriptHooks;
 use super::script_host::{
     AskUser, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
 };
@@ -132,6 +133,10 @@ impl TurnScope {
             store: ScriptStore::new(self.context.script_store.clone()),
             environment: self.context.script_places.environment.clone(),
             budget: self.context.budget,
+            hooks: ScriptHooks {
+                runner: self.context.hooks.clone(),
+                turn: self.context.cancel.clone(),
+            },
         };
         let clock = RunClock::new(self.context.script_places.time_limit);
         let cancel = host.cancel.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::hook_runner::{HookNews, HookReport, StartReply};
+use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
 use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
@@ -106,6 +106,13 @@ impl SessionHooks {
         self.read.files.iter().find(|file| file.hash == hash)
     }
 
+    /// A few small files, and without any only their absence.
+    pub(super) fn read_files(&mut self, is_trusted: bool) {
+        let Some(access) = &self.access else { return };
+        self.read = access.read(is_trusted);
+        self.update_active(is_trusted);
+    }
+
     pub(super) fn update_active(&mut self, is_trusted: bool) {
         let is_active = |file: &&HookFile| self.state(file, is_trusted) == HookFileState::Active;
         let files: Vec<HookFile> = self.read.files.iter().filter(is_active).cloned().collect();
@@ -131,6 +138,18 @@ impl SessionHooks {
         policy.denied.extend(new);
         self.denied = now;
         has_changed
+    }
+
+    /// Runs those that may run now, and reports to nobody.
+    pub(super) fn runner(&self, session: String) -> HookRunner {
+        HookRunner {
+            active: Arc::clone(&self.active),
+            exec: self.access.as_ref().map(|access| access.exec()),
+            session,
+            report: Arc::new(drop),
+            start: self.start.clone(),
+            put_off: 0,
+        }
     }
 
     pub(super) fn handle_news(&mut self, news: HookNews) {

@@ -37,29 +37,11 @@ impl TurnScope {
     pub(super) async fn advise(&mut self, event: HookEvent, step: Step) -> StepAdvice {
         let call = HookCall::of_step(event, &step, self.judge.folder());
         let reply = self.run_hooks(&call).await;
-        let changed = reply.input.map(|input| call.changed_step(&step, &input)).transpose();
-        let changed = match changed {
-            Ok(changed) => changed.filter(|changed| changed.work != step.work),
-            Err(why) => {
-                let reason = Some(phrases::BAD_INPUT.with("why", why).into());
-                let decision = Some(HookDecision::Deny);
-                return StepAdvice { decision, reason, ..StepAdvice::default() };
-            }
-        };
-        if let Some(changed) = &changed {
-            let say = phrases::CHANGED.with("step", changed.work.short_line());
-            self.emit(Event::Notice(Notice::info(say))).await;
+        let (advice, notices) = step_advice(&call, &step, reply);
+        for notice in notices {
+            self.emit(Event::Notice(notice)).await;
         }
-        if reply.decision == Some(HookDecision::Ask) {
-            let say = phrases::ASKS.with("reason", reason_text(&reply.reason));
-            self.emit(Event::Notice(Notice::info(say))).await;
-        }
-        StepAdvice {
-            decision: reply.decision,
-            reason: Some(reason_text(&reply.reason)),
-            changed,
-            context: reply.context,
-        }
+        advice
     }
 
     /// Hooks see the result of a step that ran, and may add something for the model.
@@ -69,11 +51,7 @@ impl TurnScope {
         }
         let call = HookCall::of_result(seen, self.judge.folder());
         let reply = self.run_hooks(&call).await;
-        let blocks = reply.decision == Some(HookDecision::Deny) && !reply.reason.is_empty();
-        let texts = [reply.reason.as_str()].into_iter().filter(|_| blocks);
-        for text in texts.chain([reply.context.as_str()]).filter(|text| !text.is_empty()) {
-            add_note(seen, phrases::TELLS_MODEL.with("text", text));
-        }
+        add_hook_notes(seen, &reply);
     }
 
     /// Hooks see a message before the model does: what they add to it.
@@ -177,7 +155,42 @@ impl TurnScope {
     }
 }
 
-fn reason_text(reason: &str) -> PhraseValue {
+/// What the answer of hooks means for a step, and what the user sees of that.
+pub(super) fn step_advice(
+    call: &HookCall,
+    step: &Step,
+    reply: HookReply,
+) -> (StepAdvice, Vec<Notice>) {
+    let changed = reply.input.map(|input| call.changed_step(step, &input)).transpose();
+    let changed = match changed {
+        Ok(changed) => changed.filter(|changed| changed.work != step.work),
+        Err(why) => {
+            let reason = Some(phrases::BAD_INPUT.with("why", why).into());
+            let decision = Some(HookDecision::Deny);
+            return (StepAdvice { decision, reason, ..StepAdvice::default() }, Vec::new());
+        }
+    };
+    let mut notices = Vec::new();
+    if let Some(changed) = &changed {
+        notices.push(Notice::info(phrases::CHANGED.with("step", changed.work.short_line())));
+    }
+    if reply.decision == Some(HookDecision::Ask) {
+        notices.push(Notice::info(phrases::ASKS.with("reason", reason_text(&reply.reason))));
+    }
+    let reason = Some(reason_text(&reply.reason));
+    (StepAdvice { decision: reply.decision, reason, changed, context: reply.context }, notices)
+}
+
+/// Adds what hooks say of a result to it.
+pub(super) fn add_hook_notes(seen: &mut Observation, reply: &HookReply) {
+    let blocks = reply.decision == Some(HookDecision::Deny) && !reply.reason.is_empty();
+    let texts = [reply.reason.as_str()].into_iter().filter(|_| blocks);
+    for text in texts.chain([reply.context.as_str()]).filter(|text| !text.is_empty()) {
+        add_note(seen, phrases::TELLS_MODEL.with("text", text));
+    }
+}
+
+pub(super) fn reason_text(reason: &str) -> PhraseValue {
     match reason {
         "" => phrases::NO_REASON.into(),
         reason => reason.into(),

@@ -234,6 +234,48 @@ fn a_question_asks_hooks_first() {
     assert!(bench.work().join("made").exists(), "{result}");
 }
 
+/// Runs a script that makes a folder, and reads a file.
+fn run_script(bench: &TestDir) -> Output {
+    let steps = "$exec: {program: mkdir, args: [made]}\n$print: \"?='it printed ' + LatestResult\"\n$readFile: a.txt\n$print: \"?='it read ' + LatestResult\"\n";
+    fs::write(bench.work().join("makes.ai.yaml"), steps).unwrap();
+    fs::write(bench.work().join("a.txt"), "the file").unwrap();
+    bench.command(&["run", "./makes.ai.yaml"]).output().unwrap()
+}
+
+#[test]
+fn hooks_decline_allow_and_change_the_steps_of_a_script() {
+    let bench = with_hooks(&[("PreToolUse", "Bash", "cat > seen.json; echo not here >&2; exit 2")]);
+    let done = run_script(&bench);
+    assert!(!done.status.success() && shown(&done).contains("not here"), "{}", shown(&done));
+    assert_eq!(read_json(&bench, "seen.json")["tool_input"]["command"], "mkdir made");
+    assert!(!bench.work().join("made").exists());
+
+    let allow = json!({ "hookSpecificOutput": { "decision": { "behavior": "allow" } } });
+    let bench = with_hooks(&[
+        ("PermissionRequest", "Bash", &format!("echo '{allow}'")),
+        ("PostToolUse", "Read", "cat > read.json"),
+    ]);
+    let done = run_script(&bench);
+    assert!(done.status.success(), "{}", shown(&done));
+    assert!(bench.work().join("made").is_dir());
+    assert_eq!(read_json(&bench, "read.json")["tool_response"]["stdout"], "the file");
+
+    let changed = json!({ "updatedInput": { "command": "echo changed" } });
+    let bench = with_hooks(&[("PreToolUse", "Bash", &decides("allow", changed))]);
+    let done = run_script(&bench);
+    assert!(text(&done.stdout).contains("it printed changed"), "{}", text(&done.stdout));
+    assert!(!bench.work().join("made").exists());
+}
+
+#[test]
+fn a_hook_may_end_a_script() {
+    let stop = r#"echo '{"continue": false, "stopReason": "enough"}'"#;
+    let bench = with_hooks(&[("PreToolUse", "Bash", stop)]);
+    let done = run_script(&bench);
+    assert!(!done.status.success() && shown(&done).contains("enough"), "{}", shown(&done));
+    assert!(!bench.work().join("made").exists());
+}
+
 #[test]
 fn a_hook_that_hangs_is_ended_and_the_turn_goes_on() {
     let bench = with_hooks(&[("PreToolUse", "", "sleep 600 & sleep 600")]);
