@@ -36,12 +36,12 @@ use avocet_script::{
     AnswerPart, ErrorCause, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent,
     ScriptHost, StepError, run,
 };
-use avocet_session::script_hooks::ScriptHooks;
 use avocet_session::script_host::{
     AskUser, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
 };
 use avocet_session::script_places::ScriptPlaces;
 use avocet_session::script_turn::{RunClock, input_choices};
+use avocet_session::session_hooks::ScriptHooks;
 
 /// Runs a script from the command line.
 pub fn run_script(

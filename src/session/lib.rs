@@ -69,7 +69,7 @@ mod rewind;
 mod run;
 mod running_step;
 mod saved_sessions;
-pub mod script_hooks;
+mod script_hooks;
 pub mod script_host;
 pub mod script_places;
 mod script_tool;

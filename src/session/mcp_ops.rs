@@ -45,14 +45,18 @@ impl Session {
 
     /// A turn that no other will follow begins with the tools of servers, if they start in time.
     pub(super) async fn wait_for_servers(&mut self, input: &UserInput) {
+        let is_named = matches!(input, UserInput::Prompt(prompt) if prompt.is_of_server());
+        self.wait_for_starts(if is_named { NAMED_START_WAIT } else { START_WAIT }).await;
+    }
+
+    /// Waits without a user, who would see the servers start.
+    async fn wait_for_starts(&mut self, patience: Duration) {
         let has_access = self.servers.access.is_some();
         if !has_access || self.servers.has_user() || !self.servers.is_starting() {
             return;
         }
         self.load_servers_at_start();
         // What is late comes with a later turn.
-        let is_named = matches!(input, UserInput::Prompt(prompt) if prompt.is_of_server());
-        let patience = if is_named { NAMED_START_WAIT } else { START_WAIT };
         let end = tokio::time::Instant::now() + patience;
         while let Ok(news) = timeout_at(end, self.servers.next()).await {
             self.handle_server_news(news).await;
@@ -243,6 +247,7 @@ impl Session {
     }
 
     async fn send_servers_page(&mut self) {
+        self.wait_for_starts(START_WAIT).await;
         let rows = mcp_page::rows(&self.servers);
         let page = Page { title: phrases::TITLE.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;

@@ -1,39 +1,12 @@
 //! Hooks that follow the steps of a script, as they follow those of a turn.
 
-use tokio_util::sync::CancellationToken;
-
-use super::Security;
-use super::hook_runner::HookRunner;
 use super::script_host::SessionScriptHost;
-use super::session_hooks::{HookAccess, SessionHooks};
 use super::turn_hooks::{add_hook_notes, reason_text, step_advice};
 use avocet_core::i18n::hooks as phrases;
 use avocet_core::protocol::{Observation, Step};
 use avocet_hooks::{HookCall, HookDecision, HookEvent, HookReply};
 use avocet_safety::Verdict;
 use avocet_script::{ScriptEvent, ScriptHost, StepError};
-
-/// What the hooks of a script need.
-#[derive(Clone)]
-pub struct ScriptHooks {
-    pub(super) runner: HookRunner,
-    /// Ends the turn, which a hook may want.
-    pub(super) turn: CancellationToken,
-}
-
-impl ScriptHooks {
-    /// Those of a script that runs without a session. What the files of other programs deny is
-    /// denied to it as well.
-    pub fn without_session(
-        access: Option<Box<dyn HookAccess>>,
-        security: &mut Security,
-    ) -> ScriptHooks {
-        let mut hooks = SessionHooks::new(access);
-        hooks.read_files(security.place.trusted);
-        hooks.deny_in(&mut security.policy);
-        ScriptHooks { runner: hooks.runner(String::new()), turn: CancellationToken::new() }
-    }
-}
 
 impl SessionScriptHost {
     /// The verdict about a step after its hooks: they decline it, change it, or answer an ordinary

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::running_step::{RunningStep, StepProgress, without_output};
-use super::script_hooks::ScriptHooks;
+use super::session_hooks::ScriptHooks;
 use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
 use avocet_core::i18n::{Localize, LocalizedText, script_run as words};
@@ -203,7 +203,7 @@ impl SessionScriptHost {
         self.clear_step(verdict).await
     }
 
-    /// A file is read exactly as named, or not at all.
+    /// A file is read exactly as it is named.
     pub(super) fn judge(&self, step: &Step) -> Verdict {
         match read_path(&step.work) {
             Some(path) => safety::assess_mention(&step.id, path, self.policy_context()),

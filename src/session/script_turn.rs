@@ -13,11 +13,11 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::script_hooks::ScriptHooks;
 use super::script_host::{
     AskUser, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
 };
 use super::script_places::ScriptPlaces;
+use super::session_hooks::ScriptHooks;
 use super::state::Session;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;

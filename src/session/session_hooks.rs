@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
+use super::Security;
 use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
@@ -30,6 +33,28 @@ pub trait HookAccess: Send {
 
     /// Whether a user is there to be asked, and whose next message comes later.
     fn has_user(&self) -> bool;
+}
+
+/// The hooks of a script.
+#[derive(Clone)]
+pub struct ScriptHooks {
+    pub(super) runner: HookRunner,
+    /// Ends the turn, which a hook may want.
+    pub(super) turn: CancellationToken,
+}
+
+impl ScriptHooks {
+    /// Those of a script that runs without a session. What the files of other programs deny is
+    /// denied to it as well.
+    pub fn without_session(
+        access: Option<Box<dyn HookAccess>>,
+        security: &mut Security,
+    ) -> ScriptHooks {
+        let mut hooks = SessionHooks::new(access);
+        hooks.read_files(security.place.trusted);
+        hooks.deny_in(&mut security.policy);
+        ScriptHooks { runner: hooks.runner(String::new()), turn: CancellationToken::new() }
+    }
 }
 
 /// The hooks of a session.

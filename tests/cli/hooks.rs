@@ -362,6 +362,21 @@ fn nothing_runs_in_a_folder_that_is_not_trusted() {
 }
 
 #[test]
+fn a_run_without_a_screen_lists_hooks_and_servers_and_needs_no_model() {
+    let bench = with_hooks(&[("PreToolUse", "Bash", "./check.sh"), ("TeammateIdle", "", "true")]);
+    bench.settings("[mcp.far]\nurl = \"http://127.0.0.1:1/mcp\"\nenabled = false\n");
+    for (command, parts) in [
+        ("/hooks", ["PreToolUse Bash", "./check.sh", "TeammateIdle"]),
+        ("/mcp", ["far", "http://127.0.0.1:1/mcp", "off"]),
+    ] {
+        let done = bench.command(&["-p", command]).output().unwrap();
+        assert!(done.status.success(), "{}", shown(&done));
+        let page = text(&done.stdout);
+        assert!(parts.iter().all(|part| page.contains(part)), "{page}");
+    }
+}
+
+#[test]
 fn doctor_says_which_hooks_are_used_and_why_others_are_not() {
     let bench = with_hooks(&[
         ("PreToolUse", "Bash", "true"),
