@@ -1,6 +1,7 @@
 //! Reads the files of hooks, asks about those of the project, and runs what follows the session's
 //! start and end.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,12 +10,13 @@ use serde_json::json;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::hook_runner::HookRunner;
+use super::hook_runner::{HookNews, HookRunner};
 use super::state::Session;
 use super::turn_messages::TurnMessage;
+use avocet_config::atomic_file;
 use avocet_core::i18n::{hooks as phrases, mcp_pages};
 use avocet_core::protocol::{Event, Notice, Page};
-use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookReply};
+use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookReply, HookSession, transcript};
 use avocet_safety::PolicyContext;
 
 /// How long the end of a session waits for its hooks.
@@ -64,6 +66,9 @@ impl Session {
     /// Runs the hooks of the session's end, for a short time.
     pub(super) async fn run_end_hooks(&mut self, reason: &str) {
         let call = HookCall::new(HookEvent::SessionEnd, reason, json!({ "reason": reason }));
+        if self.hook_runner().follows(&call) {
+            self.write_transcript().await;
+        }
         if let Some(run) = self.run_session_hooks(&call)
             && let Ok(reply) = timeout(END_WAIT, run).await
         {
@@ -96,10 +101,42 @@ impl Session {
     pub(super) fn hook_runner(&self) -> HookRunner {
         let messages = self.turn_messages.clone();
         HookRunner {
+            transcript: self.transcript_path(),
             // A closed session needs no report.
             report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
             ..self.hooks.runner(self.info.session.clone())
         }
+    }
+
+    pub(super) fn handle_hook_news(&mut self, news: HookNews) {
+        match news {
+            HookNews::TranscriptNeeded(done) => {
+                // A turn that was stopped does not wait for it.
+                tokio::spawn(self.write_transcript().map(|()| done.send(())));
+            }
+            news => self.hooks.handle_news(news),
+        }
+    }
+
+    fn transcript_path(&self) -> Option<PathBuf> {
+        let access = self.hooks.access.as_ref().filter(|_| !self.hooks.active.files.is_empty());
+        Some(access?.transcripts()?.join("transcript.jsonl"))
+    }
+
+    /// Writes the conversation for hooks to read. There is no file of it before one runs.
+    fn write_transcript(&mut self) -> impl Future<Output = ()> + Send + use<> {
+        let path = self.transcript_path();
+        let session = HookSession {
+            id: self.info.session.clone(),
+            cwd: self.security.place.cwd.clone(),
+            ..HookSession::default()
+        };
+        let redactor = Arc::clone(&self.security.redactor);
+        let mask = |text: &str| redactor.mask(text).into_owned();
+        let text = transcript(self.conversation.record(), &session, &mask);
+        let write = move || path.map(|path| atomic_file::write_unsynced(&path, &text));
+        // A hook that finds none goes on without it.
+        tokio::task::spawn_blocking(write).map(drop)
     }
 
     pub(super) fn active_hooks(&self) -> Arc<ActiveHooks> {

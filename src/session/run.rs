@@ -190,7 +190,7 @@ impl Session {
             }
             TurnMessage::StepFinished => self.info.steps += 1,
             TurnMessage::RefreshExtensions => self.finish_start().await,
-            TurnMessage::Hook(news) => self.hooks.handle_news(news),
+            TurnMessage::Hook(news) => self.handle_hook_news(news),
             TurnMessage::ExtensionsScanned { number, looked } => {
                 self.finish_refresh(number, looked).await
             }

@@ -1,5 +1,6 @@
 //! The hooks of a session: which of them run, and the page that lists them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -30,6 +31,9 @@ pub trait HookAccess: Send {
 
     /// Runs programs, also while Avocet ends.
     fn exec(&self) -> Arc<dyn Tool>;
+
+    /// A folder for the conversation, which hooks may read; made when it is first asked for.
+    fn transcripts(&self) -> Option<PathBuf>;
 
     /// Whether a user is there to be asked, and whose next message comes later.
     fn has_user(&self) -> bool;
@@ -171,6 +175,7 @@ impl SessionHooks {
             active: Arc::clone(&self.active),
             exec: self.access.as_ref().map(|access| access.exec()),
             session,
+            transcript: None,
             report: Arc::new(drop),
             start: self.start.clone(),
             put_off: 0,
@@ -180,6 +185,8 @@ impl SessionHooks {
     pub(super) fn handle_news(&mut self, news: HookNews) {
         match news {
             HookNews::StartHeard => self.start = None,
+            // Dropped, it is not waited for.
+            HookNews::TranscriptNeeded(_) => {}
             HookNews::Ran(report) => {
                 self.reports.retain(|known| known.hook != report.hook);
                 self.reports.push(*report);

@@ -300,6 +300,48 @@ fn a_hook_that_floods_or_fails_costs_a_line() {
     }
 }
 
+/// Copies the conversation that a hook is told of.
+const COPIES: &str = r#"cat "$(sed 's/.*"transcript_path":"\([^"]*\)".*/\1/')" > copy.jsonl"#;
+
+#[test]
+fn a_hook_reads_the_conversation_in_the_shape_of_claude_code() {
+    let bench = with_hooks(&[("Stop", "", COPIES)]);
+    let server = Server::start(vec![exec("echo", &["printed"]), says("It is done.")]);
+    let done = ask(&bench, &server, &["-p", "print it"]);
+    assert!(done.status.success(), "{}", shown(&done));
+    let copy = read(&bench, "copy.jsonl");
+    let lines: Vec<Value> = copy.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [asked, called, came, answered] = &lines[..] else { panic!("{copy}{}", shown(&done)) };
+    assert_eq!(
+        (&asked["type"], &asked["message"]["content"]),
+        (&json!("user"), &json!("print it"))
+    );
+    let call = &called["message"]["content"][0];
+    assert_eq!((&call["type"], &call["name"]), (&json!("tool_use"), &json!("Bash")));
+    assert_eq!(call["input"]["command"], "echo printed");
+    let result = &came["message"]["content"][0];
+    assert_eq!((&result["tool_use_id"], &result["content"]), (&call["id"], &json!("printed")));
+    assert_eq!(answered["type"], "assistant");
+    assert_eq!(answered["message"]["content"][0]["text"], "It is done.");
+}
+
+#[test]
+fn a_hook_of_the_end_has_the_whole_conversation_and_nothing_writes_it_without_hooks() {
+    let bench = with_hooks(&[("SessionEnd", "", COPIES)]);
+    let server = Server::start(vec![says("It is done.")]);
+    assert!(ask(&bench, &server, &["-p", "go"]).status.success());
+    assert!(read(&bench, "copy.jsonl").contains("It is done."), "{}", read(&bench, "copy.jsonl"));
+    let bench = TestDir::new();
+    let server = Server::start(vec![says("It is done.")]);
+    assert!(ask(&bench, &server, &["-p", "go"]).status.success());
+    let found = std::process::Command::new("find")
+        .arg(bench.root.path())
+        .args(["-name", "transcript.jsonl"])
+        .output()
+        .unwrap();
+    assert_eq!(text(&found.stdout), "");
+}
+
 #[test]
 fn a_hook_may_end_the_turn() {
     let stop = r#"echo '{"continue": false, "stopReason": "enough"}'"#;

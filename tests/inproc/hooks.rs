@@ -51,6 +51,10 @@ impl HookAccess for Played {
         Arc::new(self.clone())
     }
 
+    fn transcripts(&self) -> Option<PathBuf> {
+        None
+    }
+
     fn has_user(&self) -> bool {
         true
     }
