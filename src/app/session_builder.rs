@@ -280,7 +280,8 @@ fn tools(exec: &Exec, desk: &file::FileToolState) -> Toolbox {
     tools.extend(file::all(desk));
     tools.extend(interaction::all());
     tools.push(Arc::new(WebFetch::default()));
-    Toolbox::new(tools).with_backups(desk.backups.clone())
+    let host = desk.read_tracker.host.clone();
+    Toolbox::new(tools).with_backups(desk.backups.clone()).with_file_host(host)
 }
 
 fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::FileToolState {

@@ -272,7 +272,9 @@ impl SessionScriptHost {
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let cwd = judged.cwd.display().to_string();
         let mention = Mention { path: path.clone(), lines: None };
-        let read = move || attachments::read_limited(&cleared, &mention, MOST_READ);
+        let host = self.tools.file_host();
+        let read =
+            move || attachments::read_limited(&cleared, &mention, MOST_READ, host.as_deref());
         let read = tokio::task::spawn_blocking(read).await;
         let attachment = read.map_err(|_| words::STEP_BROKEN)??;
         if attachment.attached.cut {
