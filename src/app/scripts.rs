@@ -85,7 +85,8 @@ pub fn run_script(
         warn_of_unknown_price(&startup, model.name());
     }
     let mut security = built.security;
-    let hooks = ScriptHooks::without_session(built.hooks, &mut security);
+    let is_trusted = security.place.trusted;
+    let hooks = ScriptHooks::without_session(built.hooks, is_trusted, &mut security.policy);
     let asks = answers(approved, ask);
     let mut host = SessionScriptHost::new(model, built.tools, security, event, asks, hooks);
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);

@@ -19,8 +19,8 @@ use super::spec::{
     Takes, ValueKind, is_doubtful, operands,
 };
 use super::{
-    Launch, PathKind, PolicyContext, WriteOpening, args, checks, malformed, paths, refusal, rules,
-    sensitive, shell, wrappers,
+    Launch, PathKind, PolicyContext, WriteOpening, args, checks, malformed, paths, rules,
+    sensitive, shell, user_rules, wrappers,
 };
 
 mod identify;
@@ -61,7 +61,7 @@ pub fn judge_command(
     if named.is_some() || seat == ArgPosition::Line {
         findings.record_start(name);
     }
-    check_denied(name, named, args, context, findings);
+    user_rules::check_command(name, named, args, context, findings);
     if judge_shell_lookup(name, args, seat, findings) {
         return;
     }
@@ -417,22 +417,6 @@ fn judge_sub_row(sub: &Spec, id: &str, call: &ProgramCall<'_>, at: usize, findin
     };
     if !matches_harmless_form(&inner.id, &inner, findings) {
         judge_row(sub, &inner, findings);
-    }
-}
-
-/// Adds that a rule of the user refuses a command, or a tool by its name.
-pub fn check_denied(
-    name: &str,
-    named: Option<usize>,
-    args: &[String],
-    context: &JudgeContext<'_>,
-    findings: &mut Findings,
-) {
-    let rule =
-        context.policy_cx.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));
-    if let Some(rule) = rule {
-        let say = words::DENIED.with("rule", rule.to_string());
-        findings.add("denied", Tier::L2, say, named, &[]);
     }
 }
 

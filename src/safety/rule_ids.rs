@@ -77,6 +77,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("program.path",         Tier::L1, words::PROGRAM_OF_WORKSPACE),
     ("wrap.depth",           Tier::L2, words::TOO_DEEP),
     ("denied",               Tier::L2, words::DENIED),
+    ("asked",                Tier::L1, words::ASKED_RULE),
     ("tool.unknown",         Tier::L0, words::TOOL_UNKNOWN),
     ("path.sensitive",       Tier::L1, words::PATH_SENSITIVE),
     ("path.outside",         Tier::L1, words::PATH_OUTSIDE),

@@ -1,7 +1,6 @@
 //! Reads the files of hooks, asks about those of the project, and runs what follows the session's
 //! start and end.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +26,7 @@ impl Session {
     pub(super) async fn load_hooks(&mut self) {
         let is_trusted = self.security.place.trusted;
         self.hooks.read_files(is_trusted);
-        if self.hooks.deny_in(&mut self.security.policy) {
+        if self.hooks.tighten(&mut self.security.policy) {
             self.apply_rules();
         }
         if !self.hooks.has_user()
@@ -67,7 +66,7 @@ impl Session {
     pub(super) async fn run_end_hooks(&mut self, reason: &str) {
         let call = HookCall::new(HookEvent::SessionEnd, reason, json!({ "reason": reason }));
         if self.hook_runner().follows(&call) {
-            self.write_transcript().await;
+            write_transcript(self).await;
         }
         if let Some(run) = self.run_session_hooks(&call)
             && let Ok(reply) = timeout(END_WAIT, run).await
@@ -101,42 +100,10 @@ impl Session {
     pub(super) fn hook_runner(&self) -> HookRunner {
         let messages = self.turn_messages.clone();
         HookRunner {
-            transcript: self.transcript_path(),
             // A closed session needs no report.
             report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
             ..self.hooks.runner(self.info.session.clone())
         }
-    }
-
-    pub(super) fn handle_hook_news(&mut self, news: HookNews) {
-        match news {
-            HookNews::TranscriptNeeded(done) => {
-                // A turn that was stopped does not wait for it.
-                tokio::spawn(self.write_transcript().map(|()| done.send(())));
-            }
-            news => self.hooks.handle_news(news),
-        }
-    }
-
-    fn transcript_path(&self) -> Option<PathBuf> {
-        let access = self.hooks.access.as_ref().filter(|_| !self.hooks.active.files.is_empty());
-        Some(access?.transcripts()?.join("transcript.jsonl"))
-    }
-
-    /// Writes the conversation for hooks to read. There is no file of it before one runs.
-    fn write_transcript(&mut self) -> impl Future<Output = ()> + Send + use<> {
-        let path = self.transcript_path();
-        let session = HookSession {
-            id: self.info.session.clone(),
-            cwd: self.security.place.cwd.clone(),
-            ..HookSession::default()
-        };
-        let redactor = Arc::clone(&self.security.redactor);
-        let mask = |text: &str| redactor.mask(text).into_owned();
-        let text = transcript(self.conversation.record(), &session, &mask);
-        let write = move || path.map(|path| atomic_file::write_unsynced(&path, &text));
-        // A hook that finds none goes on without it.
-        tokio::task::spawn_blocking(write).map(drop)
     }
 
     pub(super) fn active_hooks(&self) -> Arc<ActiveHooks> {
@@ -165,4 +132,31 @@ impl Session {
         let page = Page { title: phrases::TITLE.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
     }
+}
+
+/// Hooks of a turn ran, or are about to run.
+pub(super) fn handle_news(session: &mut Session, news: HookNews) {
+    match news {
+        HookNews::TranscriptNeeded(done) => {
+            // A turn that was stopped does not wait for it.
+            tokio::spawn(write_transcript(session).map(|()| done.send(())));
+        }
+        news => session.hooks.handle_news(news),
+    }
+}
+
+/// Writes the conversation for hooks to read. Without hooks it has no file.
+fn write_transcript(session: &mut Session) -> impl Future<Output = ()> + Send + use<> {
+    let path = session.hooks.transcript_path();
+    let of = HookSession {
+        id: session.info.session.clone(),
+        cwd: session.security.place.cwd.clone(),
+        ..HookSession::default()
+    };
+    let redactor = Arc::clone(&session.security.redactor);
+    let mask = |text: &str| redactor.mask(text).into_owned();
+    let text = transcript(session.conversation.record(), &of, &mask);
+    let write = move || path.map(|path| atomic_file::write_unsynced(&path, &text));
+    // A hook that finds none goes on without it.
+    tokio::task::spawn_blocking(write).map(drop)
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Security;
 use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
@@ -52,11 +51,12 @@ impl ScriptHooks {
     /// denied to it as well.
     pub fn without_session(
         access: Option<Box<dyn HookAccess>>,
-        security: &mut Security,
+        is_trusted: bool,
+        policy: &mut Policy,
     ) -> ScriptHooks {
         let mut hooks = SessionHooks::new(access);
-        hooks.read_files(security.place.trusted);
-        hooks.deny_in(&mut security.policy);
+        hooks.read_files(is_trusted);
+        hooks.tighten(policy);
         ScriptHooks { runner: hooks.runner(String::new()), turn: CancellationToken::new() }
     }
 }
@@ -149,12 +149,15 @@ impl SessionHooks {
         self.active = Arc::new(ActiveHooks { files, folders });
     }
 
-    /// Denies in a policy what the files of other programs deny, as long as they do; true if that
-    /// changed it.
-    pub(super) fn deny_in(&mut self, policy: &mut Policy) -> bool {
-        let rules = self.read.denied.iter();
-        let mut now: Vec<PolicyRule> =
-            rules.filter_map(|(_, rule)| PolicyRule::parse(rule).ok()).collect();
+    /// Denies in a policy what the files of other programs deny, as long as they do, and asks about
+    /// what they ask about; true if that changed it.
+    pub(super) fn tighten(&mut self, policy: &mut Policy) -> bool {
+        let parsed = |rules: &[(PathBuf, String)]| -> Vec<PolicyRule> {
+            rules.iter().filter_map(|(_, rule)| PolicyRule::parse(rule).ok()).collect()
+        };
+        let asked = parsed(&self.read.asked);
+        let asks_else = std::mem::replace(&mut policy.asked, asked) != policy.asked;
+        let mut now = parsed(&self.read.denied);
         let before = std::mem::take(&mut self.denied);
         let count = policy.denied.len();
         policy.denied.retain(|rule| !before.contains(rule) || now.contains(rule));
@@ -163,19 +166,25 @@ impl SessionHooks {
         now.retain(|rule| before.contains(rule) || !policy.denied.contains(rule));
         let new: Vec<PolicyRule> =
             now.iter().filter(|rule| !policy.denied.contains(rule)).cloned().collect();
-        let has_changed = has_lost || !new.is_empty();
+        let has_changed = has_lost || asks_else || !new.is_empty();
         policy.denied.extend(new);
         self.denied = now;
         has_changed
     }
 
-    /// Runs those that may run now, and reports to nobody.
+    /// Where the conversation is written before hooks run, if there are any.
+    pub(super) fn transcript_path(&self) -> Option<PathBuf> {
+        let access = self.access.as_ref().filter(|_| !self.active.files.is_empty());
+        Some(access?.transcripts()?.join("transcript.jsonl"))
+    }
+
+    /// Runs those that may run now, without a report.
     pub(super) fn runner(&self, session: String) -> HookRunner {
         HookRunner {
             active: Arc::clone(&self.active),
             exec: self.access.as_ref().map(|access| access.exec()),
             session,
-            transcript: None,
+            transcript: self.transcript_path(),
             report: Arc::new(drop),
             start: self.start.clone(),
             put_off: 0,
@@ -222,11 +231,7 @@ impl SessionHooks {
                 rows.extend(ran.map(|ran| PageRow::pair(phrases::LAST_RUN, ran.end.clone())));
             }
         }
-        rows.extend(self.read.denied.iter().map(|(file, rule)| {
-            let file = file.display().to_string();
-            let denies = phrases::IN_FILE.with("file", file).with("why", phrases::DENIES);
-            PageRow::pair(rule.as_str(), denies)
-        }));
+        rows.extend(self.read.rule_rows());
         let is_empty = rows.is_empty();
         rows.extend(self.read.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
         if is_empty {

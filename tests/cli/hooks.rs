@@ -449,3 +449,51 @@ fn what_the_permissions_of_claude_code_deny_is_refused_and_what_they_allow_still
     let said = text(&doctor.stdout);
     assert!(said.contains("ls -a *") && said.contains("permissions.allow"), "{said}");
 }
+
+/// The permissions of a user of Claude Code.
+fn with_permissions(permissions: &Value) -> TestDir {
+    let bench = TestDir::new();
+    let file = bench.path("home/.claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, json!({ "permissions": permissions }).to_string()).unwrap();
+    fs::create_dir(bench.work().join("notes")).unwrap();
+    fs::write(bench.work().join("notes/a.txt"), "the text").unwrap();
+    std::os::unix::fs::symlink("notes/a.txt", bench.work().join("link")).unwrap();
+    bench
+}
+
+#[test]
+fn a_file_that_claude_code_may_not_read_or_change_is_refused_here_too() {
+    let read = |path: &str| call("file_read", &json!({ "path": path }));
+    let deny = json!({ "deny": ["Read(./notes/**)", "Edit(*.lock)"] });
+    for (step, is_refused) in [
+        (read("notes/a.txt"), true),
+        (read("link"), true),
+        (exec("cat", &["notes/../notes/a.txt"]), true),
+        (exec("bash", &["-c", "ls; cat notes/a.txt"]), true),
+        (call("file_write", &json!({ "path": "x/b.lock", "content": "x" })), true),
+        (exec("touch", &["b.lock"]), true),
+        (exec("ls", &["-l"]), false),
+    ] {
+        let bench = with_permissions(&deny);
+        let (said, _) = result(&bench, step, &[]);
+        assert_eq!(said.contains("refused"), is_refused, "{said}");
+    }
+}
+
+#[test]
+fn what_claude_code_asks_about_is_asked_about_whatever_allows_it() {
+    let ask = json!({ "ask": ["Bash(ls:*)", "Write(./notes/**)"] });
+    let write = |path: &str| call("file_write", &json!({ "path": path, "content": "x" }));
+    for (step, asks) in [
+        (exec("ls", &["-l"]), true),
+        (exec("cat", &["notes/a.txt"]), false),
+        (write("notes/b.txt"), true),
+        (write("b.txt"), false),
+    ] {
+        let bench = with_permissions(&ask);
+        bench.settings("[safety]\nallow = [\"ls *\"]\n");
+        let (said, _) = result(&bench, step, &["--mode", "edits"]);
+        assert_eq!(said.contains("declined"), asks, "{said}");
+    }
+}

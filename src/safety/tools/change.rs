@@ -14,13 +14,14 @@ use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
-    Access, InputError, PatchTask, ResolvedPath, TaskResult, ToolTask, Write, content, decode,
-    digest, excerpt, resolve_path,
+    InputError, PatchTask, ResolvedPath, TaskResult, ToolTask, Write, content, decode, digest,
+    excerpt, resolve_path,
 };
 use crate::findings::Findings;
 use crate::paths::PathClass;
 use crate::redact::Redactor;
 use crate::spec::JudgeContext;
+use crate::user_rules::FileAccess;
 use avocet_core::i18n::{LocalizedText, safety as words};
 use avocet_core::protocol::{Change, Effect, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
@@ -63,7 +64,7 @@ pub fn write(
     context: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, context, out)?;
+    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, out)?;
     add_write_findings(&spot, class, context, out);
     let text = input.text(CONTENT)?;
     if text.len() > MOST {
@@ -112,7 +113,7 @@ fn whole_text<'a>(
 }
 
 pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, context, out)?;
+    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, out)?;
     let edits = parse_edits(input)?;
     edit_file((spot, class), edits, context, out)
 }
@@ -158,7 +159,7 @@ pub fn patch(
 ) -> TaskResult {
     let mut writes: Vec<Write> = Vec::new();
     for file in file_patch::parse(text, path)? {
-        let (spot, class) = resolve_path(file.path(), Access::Writes, context, out)?;
+        let (spot, class) = resolve_path(file.path(), FileAccess::Writes, context, out)?;
         if writes.iter().any(|write| write.spot == spot) {
             return Err(spot.say(words::PATCH_TWICE).into());
         }
@@ -175,7 +176,7 @@ pub fn patch(
                 writes.push(written(edit_file((spot, class), edits, context, out)?)?);
             }
             PatchedFile::Update { to: Some(to), edits, .. } => {
-                let (target, target_class) = resolve_path(&to, Access::Writes, context, out)?;
+                let (target, target_class) = resolve_path(&to, FileAccess::Writes, context, out)?;
                 if content(&target, context, MOST)?.is_some() {
                     return Err(target.say(words::PATCH_EXISTS).into());
                 }
