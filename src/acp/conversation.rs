@@ -5,8 +5,10 @@ use agent_client_protocol_schema::v1::{
     SessionModeState, SessionUpdate, SetSessionModeResponse, StopReason, ToolCallStatus,
     ToolCallUpdate, ToolCallUpdateFields,
 };
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::elicitation;
 use super::message_fold::{MessageFold, is_offered, offered_help};
 use super::permission::EditorQuestion;
 use super::prompt_blocks::PromptInput;
@@ -26,6 +28,8 @@ pub enum AcpEffect {
     Update(Box<SessionUpdate>),
     /// Asks the client for a permission, under this number.
     Ask(u64, Box<RequestPermissionRequest>),
+    /// Shows the client's user a form, under such a number.
+    ShowForm(u64, Value),
     Answer(RequestId, AgentAnswer),
     /// Belongs to no prompt: for the user outside the conversation.
     Report(Notice),
@@ -43,6 +47,8 @@ pub struct EditorConversation {
     /// A turn runs, whatever began it.
     has_turn: bool,
     question: Option<EditorQuestion>,
+    /// The client shows forms for questions that need words.
+    has_forms: bool,
     /// The number of the last permission that was asked for.
     calls: u64,
     mode_change: Option<(RequestId, ApprovalMode)>,
@@ -82,7 +88,12 @@ pub fn modes(approval_mode: ApprovalMode, lang: Lang) -> SessionModeState {
 }
 
 impl EditorConversation {
-    pub fn new(id: SessionId, lang: Lang, info: SessionInfo) -> EditorConversation {
+    pub fn new(
+        id: SessionId,
+        lang: Lang,
+        info: SessionInfo,
+        has_forms: bool,
+    ) -> EditorConversation {
         EditorConversation {
             id,
             lang,
@@ -93,6 +104,7 @@ impl EditorConversation {
             prompt: None,
             has_turn: false,
             question: None,
+            has_forms,
             calls: 0,
             mode_change: None,
         }
@@ -293,7 +305,8 @@ impl EditorConversation {
         let Some(question) = self.question.as_mut().filter(|_| call == self.calls) else {
             return Vec::new();
         };
-        let decision = question.decide(answer);
+        let words = elicitation::decision(question.question(), answer);
+        let decision = words.unwrap_or_else(|| question.decide(answer));
         vec![AcpEffect::Send(Op::Question(QuestionOp::Decide { ask: question.id(), decision }))]
     }
 
@@ -395,6 +408,12 @@ impl EditorConversation {
 
     fn on_question(&mut self, ask: Ask) -> Vec<AcpEffect> {
         let question = EditorQuestion::new(ask);
+        let form = elicitation::form(question.question(), &self.id, self.lang);
+        if let Some(form) = form.filter(|_| self.has_forms) {
+            self.calls += 1;
+            self.question = Some(question);
+            return vec![AcpEffect::ShowForm(self.calls, form)];
+        }
         if let Some(decision) = question.unanswerable() {
             return vec![AcpEffect::Send(Op::Question(QuestionOp::Decide {
                 ask: question.id(),
@@ -419,7 +438,8 @@ impl EditorConversation {
     fn on_question_closed(&mut self) -> Vec<AcpEffect> {
         let Some(question) = self.question.take() else { return Vec::new() };
         let mut effects = Vec::new();
-        if question.step().is_none() {
+        let is_form = self.has_forms && elicitation::needs_words(question.question());
+        if question.step().is_none() && !is_form {
             let fields = ToolCallUpdateFields::new().status(ToolCallStatus::Completed);
             let ended = ToolCallUpdate::new(question.call_id(), fields);
             effects.push(shown(SessionUpdate::ToolCallUpdate(ended)));

@@ -8,6 +8,7 @@
 pub mod client_servers;
 mod conversation;
 mod editor_files;
+mod elicitation;
 mod message_fold;
 mod open_session;
 mod permission;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    CLIENT_METHOD_NAMES, Error, FileSystemCapabilities, LoadSessionResponse, NewSessionResponse,
+    CLIENT_METHOD_NAMES, ClientCapabilities, Error, LoadSessionResponse, NewSessionResponse,
     RequestId, ResumeSessionResponse, SessionId,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -25,7 +25,7 @@ use avocet_tools::file_host::FileHost;
 /// A session that is about to be opened.
 pub struct OpeningSession {
     pub request: EditorRequest,
-    pub files: FileSystemCapabilities,
+    pub client: ClientCapabilities,
     pub answer_to: RequestId,
     /// Its name where it is not saved.
     pub number: usize,
@@ -38,7 +38,7 @@ pub struct OpeningSession {
 pub async fn run(opening: OpeningSession) -> (String, Option<Rescue>) {
     let open = Arc::clone(&opening.services.open);
     let mut request = opening.request.clone();
-    let (files, requests) = EditorFiles::new(&opening.files).unzip();
+    let (files, requests) = EditorFiles::new(&opening.client.fs).unzip();
     request.offers.files = files.map(|files| Arc::new(files) as Arc<dyn FileHost>);
     let files = PendingFiles::new(requests);
     let built = tokio::task::spawn_blocking(move || open(request)).await;
@@ -136,14 +136,15 @@ async fn talk(
     (history, info): (OpeningHistory, SessionInfo),
     files: PendingFiles,
 ) -> (String, Option<Rescue>) {
-    let OpeningSession { request, answer_to, number, services, out, ready, .. } = opening;
+    let OpeningSession { request, client, answer_to, number, services, out, ready } = opening;
     let name = match info.session.as_str() {
         "" => format!("unsaved-{number}"),
         id => id.to_owned(),
     };
     let id = SessionId::new(name.as_str());
     let modes = modes(info.approval, services.lang);
-    let mut conversation = EditorConversation::new(id.clone(), services.lang, info);
+    let has_forms = client.elicitation.is_some_and(|offers| offers.supports_form());
+    let mut conversation = EditorConversation::new(id.clone(), services.lang, info, has_forms);
     for event in history.chunks.iter().rev().flatten() {
         for update in conversation.replay(event) {
             out.update(&id, update).await;
@@ -234,6 +235,10 @@ impl EditorSession {
                     let id = format!("{}/{call}", self.id);
                     let method = CLIENT_METHOD_NAMES.session_request_permission;
                     self.out.request(&id, method, &*request).await;
+                }
+                AcpEffect::ShowForm(call, form) => {
+                    let id = format!("{}/{call}", self.id);
+                    self.out.request(&id, CLIENT_METHOD_NAMES.elicitation_create, &form).await;
                 }
                 AcpEffect::Answer(id, answer) => self.out.answer(&id, &answer).await,
                 AcpEffect::Report(notice) => (self.services.report)(&notice),

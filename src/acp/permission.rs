@@ -47,6 +47,10 @@ impl EditorQuestion {
         self.ask.id
     }
 
+    pub fn question(&self) -> &Question {
+        &self.ask.question
+    }
+
     /// The step that it is about, and its change of a file.
     pub fn step(&self) -> Option<(&Step, Option<&Change>)> {
         match &self.ask.question {

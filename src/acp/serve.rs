@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    AGENT_METHOD_NAMES as METHODS, AgentCapabilities, CancelNotification, CloseSessionRequest,
-    CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, Error,
-    FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse,
-    ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, McpCapabilities, McpServer,
-    NewSessionRequest, PromptCapabilities, PromptRequest, RequestId, ResumeSessionRequest,
-    SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities, SessionId,
-    SessionInfo, SessionListCapabilities, SessionResumeCapabilities, SetSessionModeRequest,
+    AGENT_METHOD_NAMES as METHODS, AgentCapabilities, CancelNotification, ClientCapabilities,
+    CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, Error,
+    Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest,
+    ListSessionsResponse, LoadSessionRequest, McpCapabilities, McpServer, NewSessionRequest,
+    PromptCapabilities, PromptRequest, RequestId, ResumeSessionRequest, SessionCapabilities,
+    SessionCloseCapabilities, SessionDeleteCapabilities, SessionId, SessionInfo,
+    SessionListCapabilities, SessionResumeCapabilities, SetSessionModeRequest,
 };
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -51,8 +51,8 @@ struct AcpServer {
     ready: Sender<ReadySession>,
     rescues: Vec<Rescue>,
     opened: usize,
-    /// What the client does with files.
-    files: FileSystemCapabilities,
+    /// What the client does with files, and whether it shows forms.
+    client: ClientCapabilities,
 }
 
 /// Runs until the client goes away or the program is leaving. Returns what could not be saved.
@@ -76,7 +76,7 @@ pub async fn serve(
         ready,
         rescues: Vec::new(),
         opened: 0,
-        files: FileSystemCapabilities::new(),
+        client: ClientCapabilities::new(),
     };
     loop {
         tokio::select! {
@@ -179,7 +179,7 @@ impl AcpServer {
     fn initialize(&mut self, params: &RawValue) -> AgentAnswer {
         // Whatever version the client has, this is the one there is.
         let InitializeRequest { client_capabilities, .. } = parse_params(params)?;
-        self.files = client_capabilities.fs;
+        self.client = client_capabilities;
         let prompts = PromptCapabilities::new().image(true).embedded_context(true);
         let sessions = SessionCapabilities::new()
             .list(SessionListCapabilities::new())
@@ -233,7 +233,7 @@ impl AcpServer {
         self.opened += 1;
         let opening = OpeningSession {
             request,
-            files: self.files.clone(),
+            client: self.client.clone(),
             answer_to: id.clone(),
             number: self.opened,
             services: Arc::clone(&self.services),

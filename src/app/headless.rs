@@ -19,7 +19,10 @@ use avocet_core::i18n::{
     Localize, LocalizedText, cli as phrases, library as w, model as model_words,
 };
 use avocet_core::prompt::input::{self as line, Intent};
-use avocet_core::protocol::{Notice, Op, Prompt, PromptPart, ServerPromptCall, TurnOp};
+use avocet_core::protocol::{
+    ExtensionOp, McpAction, Notice, Op, Prompt, PromptPart, Report, ServerPromptCall, SessionOp,
+    TurnOp,
+};
 use avocet_core::signals;
 use avocet_present::commands;
 use avocet_session::persistence::ResumeTarget;
@@ -142,7 +145,8 @@ impl HeadlessOptions {
 
 /// Without a model the offline guide would answer, and its text would be taken for an answer.
 fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
-    if matches!(op, Op::Turn(TurnOp::Render { .. } | TurnOp::Shell { .. })) {
+    let is_page = matches!(op, Op::Session(_) | Op::Extension(_));
+    if is_page || matches!(op, Op::Turn(TurnOp::Render { .. } | TurnOp::Shell { .. })) {
         return Ok(op);
     }
     if startup.loaded.settings.connection.is_some() {
@@ -160,6 +164,15 @@ fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
     Err(startup.fail(&notice, Exit::Model))
 }
 
+/// The page that a command shows.
+fn page_op(command: &str) -> Option<Op> {
+    match command {
+        "hooks" => Some(Op::Session(SessionOp::Report { report: Report::Hooks })),
+        "mcp" => Some(Op::Extension(ExtensionOp::Mcp { action: McpAction::Show })),
+        _ => None,
+    }
+}
+
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
 fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
@@ -170,6 +183,9 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         let command = commands::find(&name);
         if command.is_some_and(|command| command.name == "compress") {
             return Ok(Op::Turn(TurnOp::Compress { focus: (!args.is_empty()).then_some(args) }));
+        }
+        if let Some(op) = command.filter(|_| args.is_empty()).and_then(|it| page_op(it.name)) {
+            return Ok(op);
         }
         if command.is_some() {
             let notice = Notice::error(phrases::COMMAND_ON_SCREEN.with("name", name));

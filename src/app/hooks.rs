@@ -1,7 +1,8 @@
 //! What a session needs for hooks: their files, the answers about those of a project, and what runs
 //! them.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
@@ -13,12 +14,15 @@ use avocet_hooks::{HookFiles, HookFolders, read_hooks};
 use avocet_session::session_hooks::HookAccess;
 use avocet_tools::Tool;
 use avocet_tools::exec::Exec;
+use avocet_tools::temp::{RunFolder, TempFolder};
 
 /// The hooks of a folder.
 pub struct FolderHooks {
     folders: HookFolders,
     approvals: Approvals,
     exec: Exec,
+    temp: Arc<RunFolder>,
+    transcripts: OnceLock<Option<PathBuf>>,
     has_user: bool,
 }
 
@@ -30,6 +34,8 @@ impl FolderHooks {
             approvals: Approvals::open(&startup.paths.approvals(), &startup.folder).0,
             // Those of the session's end run while the program exits.
             exec: exec.clone().with_exit_token(CancellationToken::new()),
+            temp: Arc::clone(&startup.shared.temp),
+            transcripts: OnceLock::new(),
             has_user,
         }
     }
@@ -67,6 +73,11 @@ impl HookAccess for FolderHooks {
 
     fn exec(&self) -> Arc<dyn Tool> {
         Arc::new(self.exec.clone())
+    }
+
+    fn transcripts(&self) -> Option<PathBuf> {
+        let create = || self.temp.create_folder("hooks").ok().map(TempFolder::into_run);
+        self.transcripts.get_or_init(create).clone()
     }
 
     fn has_user(&self) -> bool {

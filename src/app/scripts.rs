@@ -41,6 +41,7 @@ use avocet_session::script_host::{
 };
 use avocet_session::script_places::ScriptPlaces;
 use avocet_session::script_turn::{RunClock, input_choices};
+use avocet_session::session_hooks::ScriptHooks;
 
 /// Runs a script from the command line.
 pub fn run_script(
@@ -83,8 +84,11 @@ pub fn run_script(
     if let Some(model) = model.as_ref().filter(|model| model.prices().is_none()) {
         warn_of_unknown_price(&startup, model.name());
     }
-    let mut host =
-        SessionScriptHost::new(model, built.tools, built.security, event, answers(approved, ask));
+    let mut security = built.security;
+    let is_trusted = security.place.trusted;
+    let hooks = ScriptHooks::without_session(built.hooks, is_trusted, &mut security.policy);
+    let asks = answers(approved, ask);
+    let mut host = SessionScriptHost::new(model, built.tools, security, event, asks, hooks);
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
     (host.environment, host.budget) = (environment, run_budget(&startup));
     host.effort = built.model_access.effort;

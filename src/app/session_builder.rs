@@ -199,9 +199,9 @@ fn servers(
 }
 
 fn hooks(startup: &Startup, purpose: SessionPurpose, exec: &Exec) -> Option<Box<dyn HookAccess>> {
-    let has_turns = !matches!(purpose, SessionPurpose::Render | SessionPurpose::Script);
+    let has_steps = purpose != SessionPurpose::Render;
     let has_user = purpose == SessionPurpose::Screen;
-    has_turns.then(|| Box::new(FolderHooks::new(startup, exec, has_user)) as Box<dyn HookAccess>)
+    has_steps.then(|| Box::new(FolderHooks::new(startup, exec, has_user)) as Box<dyn HookAccess>)
 }
 
 /// Nothing in an untrusted folder is read.
@@ -293,7 +293,8 @@ fn tools(exec: &Exec, state: &file::FileToolState) -> Toolbox {
     tools.extend(file::all(state));
     tools.extend(interaction::all());
     tools.push(Arc::new(WebFetch::default()));
-    Toolbox::new(tools).with_backups(state.backups.clone())
+    let host = state.read_tracker.host.clone();
+    Toolbox::new(tools).with_backups(state.backups.clone()).with_file_host(host)
 }
 
 /// A template that is expanded, and a script, change no files that are looked at.

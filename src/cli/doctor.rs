@@ -121,10 +121,7 @@ fn hooks(files: &HookFiles) -> Vec<PageRow> {
         let used = phrases::USED.with("count", file.hooks.len()).with("events", events.join(", "));
         rows.push(PageRow::pair(file.origin.file.display().to_string(), used));
     }
-    rows.extend(files.denied.iter().map(|(file, rule)| {
-        let denies = phrases::IN_FILE.with("file", file.display().to_string());
-        PageRow::pair(rule.as_str(), denies.with("why", phrases::DENIES))
-    }));
+    rows.extend(files.rule_rows());
     rows.extend(files.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
     if rows.len() == 1 {
         rows.push(PageRow::line(phrases::NONE));

@@ -16,7 +16,7 @@ use super::headless_effect::{
 use super::messages::Printer;
 use super::schema::Schema;
 use super::shell_approval::{ApprovalLine, TemplateApproval};
-use super::{Clean, Exit};
+use super::{Clean, Exit, table};
 use avocet_core::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use avocet_core::protocol::{
     Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, StepAction, Tier,
@@ -70,6 +70,8 @@ enum TurnPhase {
     Message,
     /// The conversation is compressed.
     Compaction,
+    /// A page is the answer.
+    Page,
     /// It is a shell line of the user.
     Shell,
     /// It is a shell line of the user that did not succeed.
@@ -108,6 +110,7 @@ impl<'a> HeadlessTurn<'a> {
             phase: match first_op {
                 Op::Turn(TurnOp::SubmitPrompt { .. } | TurnOp::Render { .. }) => TurnPhase::Message,
                 Op::Turn(TurnOp::Compress { .. }) => TurnPhase::Compaction,
+                Op::Session(_) | Op::Extension(_) => TurnPhase::Page,
                 _ => TurnPhase::Work,
             },
             approval: None,
@@ -245,6 +248,10 @@ impl<'a> HeadlessTurn<'a> {
                 self.jobs.clone_from(&info.jobs);
                 vec![]
             }
+            Event::Page(page) if self.phase == TurnPhase::Page => vec![
+                HeadlessEffect::Out(table::aligned(&page.rows, self.options.printer)),
+                HeadlessEffect::End(Exit::Done),
+            ],
             Event::Attached { items, .. } => items.iter().map(attachment_line).collect(),
             Event::TurnStarted { origin, .. } => self.on_turn_started(*origin),
             Event::Steered { .. }

@@ -14,6 +14,11 @@ const MAX_WIDTH: usize = 32;
 
 /// Writes rows with aligned values.
 pub fn write(out: &mut impl Write, rows: &[PageRow], printer: Printer) -> io::Result<()> {
+    messages::write_text(out, aligned(rows, printer))
+}
+
+/// The rows as lines with aligned values.
+pub fn aligned(rows: &[PageRow], printer: Printer) -> String {
     let shown =
         |value: &PhraseValue| (printer.clean)(&text(value, printer.lang)).replace('\n', " ");
     let labels = rows.iter().filter_map(|row| match row {
@@ -40,7 +45,7 @@ pub fn write(out: &mut impl Write, rows: &[PageRow], printer: Printer) -> io::Re
             }
         }
     }
-    messages::write_text(out, page)
+    page
 }
 
 /// The rows as one JSON object: headings name objects, lines go into `lines`. The names are English

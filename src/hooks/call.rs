@@ -18,6 +18,8 @@ pub struct HookSession {
     pub id: String,
     pub cwd: PathBuf,
     pub mode: ApprovalMode,
+    /// The file with its conversation.
+    pub transcript: Option<PathBuf>,
 }
 
 /// An event with its data.
@@ -32,10 +34,10 @@ pub struct HookCall {
 
 /// A step in the names of other programs.
 #[derive(Clone, Debug, PartialEq)]
-struct ToolView {
-    claude: String,
+pub(crate) struct ToolView {
+    pub claude: String,
     crush: String,
-    input: Value,
+    pub input: Value,
 }
 
 /// Our tools, and what Claude Code and crush call them.
@@ -99,8 +101,8 @@ impl HookCall {
         let mut fields = self.fields.clone();
         let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
         set("session_id", json!(session.id));
-        // Sessions are in a database, and none has a file of its own.
-        set("transcript_path", Value::Null);
+        let transcript = session.transcript.as_ref().map(|path| path.to_string_lossy());
+        set("transcript_path", json!(transcript));
         set("cwd", json!(session.cwd.to_string_lossy()));
         set("permission_mode", json!(mode_name(session.mode)));
         set("hook_event_name", json!(self.event.name()));
@@ -141,7 +143,7 @@ impl HookCall {
 }
 
 impl ToolView {
-    fn new(action: &StepAction, step_folder: Option<&str>, cwd: &Path) -> ToolView {
+    pub fn new(action: &StepAction, step_folder: Option<&str>, cwd: &Path) -> ToolView {
         let folder = step_folder.map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
         let (own, input) = match action {
             StepAction::Exec { program, args } => {

@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use avocet_config::foreign_file::{read_text, without_comments};
 use avocet_config::paths::project_roots;
-use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases, mcp};
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, hooks as phrases, mcp};
+use avocet_core::protocol::PageRow;
 use avocet_core::text::{one_line, visible};
 
 use super::definition::HookProgram::{Avocet, Claude, Codex, Crush};
@@ -40,6 +41,8 @@ pub struct HookFiles {
     pub files: Vec<HookFile>,
     /// What the permissions of a file deny, as rules of ours.
     pub denied: Vec<(PathBuf, String)>,
+    /// What they ask about.
+    pub asked: Vec<(PathBuf, String)>,
     pub diagnostics: Vec<HookDiagnostic>,
 }
 
@@ -67,9 +70,13 @@ pub fn read_hooks(folders: &HookFolders, is_trusted: bool) -> HookFiles {
                 let (hooks, mut faults) = hooks_of(&document, &origin);
                 let file = origin.file.clone();
                 if origin.program == Claude {
-                    let permissions = permissions_of(&document);
-                    let denied = permissions.denied.into_iter();
-                    hook_files.denied.extend(denied.map(|rule| (file.clone(), rule)));
+                    let folder = file.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+                    let permissions = permissions_of(&document, folder);
+                    let of_file = |rules: Vec<String>| {
+                        rules.into_iter().map(|rule| (file.clone(), rule)).collect::<Vec<_>>()
+                    };
+                    hook_files.denied.extend(of_file(permissions.denied));
+                    hook_files.asked.extend(of_file(permissions.asked));
                     faults.extend(permissions.faults);
                 }
                 let faults = faults.into_iter();
@@ -85,6 +92,19 @@ pub fn read_hooks(folders: &HookFolders, is_trusted: bool) -> HookFiles {
         }
     }
     hook_files
+}
+
+impl HookFiles {
+    /// The rules that files of other programs add.
+    pub fn rule_rows(&self) -> Vec<PageRow> {
+        let denied = self.denied.iter().map(|rule| (rule, phrases::DENIES));
+        let all = denied.chain(self.asked.iter().map(|rule| (rule, phrases::ASKS_BY)));
+        let row = |((file, rule), what): (&(PathBuf, String), Phrase)| {
+            let said = phrases::IN_FILE.with("file", file.display().to_string());
+            PageRow::pair(rule.as_str(), said.with("why", what))
+        };
+        all.map(row).collect()
+    }
 }
 
 impl HookFile {

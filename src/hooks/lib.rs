@@ -15,6 +15,7 @@ mod files;
 mod permissions;
 mod reply;
 mod scripts;
+mod transcript;
 
 pub use active::ActiveHooks;
 pub use call::{HookCall, HookSession};
@@ -23,6 +24,7 @@ pub use event::HookEvent;
 pub use files::{HookDiagnostic, HookFiles, HookFolders, read_hooks};
 pub use reply::{HookDecision, HookExit, HookReply, HookRun, MAX_OUTPUT, join_replies, read_reply};
 pub use scripts::named_files;
+pub use transcript::transcript;
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,14 @@
 //! The permissions of Claude Code's settings as rules of ours. They only make stricter: what they
-//! deny is denied here too, and what they allow is not taken over.
+//! deny is denied here too, what they ask about is asked about, and what they allow is not taken
+//! over.
+
+use std::path::Path;
 
 use serde_json::Value;
 
 use avocet_core::i18n::{LocalizedText, hooks as phrases};
 use avocet_core::text::{cut, one_line, visible};
+use avocet_safety::PolicyRule;
 
 /// The most rules that are taken from one file.
 const MAX_RULES: usize = 256;
@@ -16,51 +20,66 @@ const SHOWN: usize = 80;
 pub struct Permissions {
     /// Rules for steps that are refused, as a user writes them: `git push *`.
     pub denied: Vec<String>,
+    /// The same for steps that are asked about.
+    pub asked: Vec<String>,
     /// What is not used, and why.
     pub faults: Vec<LocalizedText>,
 }
 
-/// Reads the table `permissions`.
-pub fn permissions_of(document: &Value) -> Permissions {
+/// Reads the table `permissions`. `folder`: what paths that begin with `/` may be relative to.
+pub fn permissions_of(document: &Value, folder: &Path) -> Permissions {
     let table = document.get("permissions").unwrap_or(&Value::Null);
     let list = |name: &str| table.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut permissions = Permissions::default();
-    let denied = list("deny");
-    for rule in denied.iter().take(MAX_RULES).map(|rule| rule.as_str().unwrap_or_default()) {
-        match translated(rule) {
-            Some(rule) => permissions.denied.push(rule),
-            None => {
+    let Permissions { denied, asked, faults } = &mut permissions;
+    for (name, rules) in [("deny", denied), ("ask", asked)] {
+        let named = list(name);
+        for rule in named.iter().take(MAX_RULES).map(|rule| rule.as_str().unwrap_or_default()) {
+            let own = translated(rule, folder);
+            if own.is_empty() {
                 let rule = visible(&cut(&one_line(rule), SHOWN));
-                permissions.faults.push(phrases::DENY_UNKNOWN.with("rule", rule));
+                faults.push(phrases::RULE_UNKNOWN.with("list", name).with("rule", rule));
             }
+            rules.extend(own);
+        }
+        if named.len() > MAX_RULES {
+            faults.push(phrases::TOO_MANY_RULES.with("list", name).with("limit", MAX_RULES));
         }
     }
-    if denied.len() > MAX_RULES {
-        permissions.faults.push(phrases::DENY_TOO_MANY.with("limit", MAX_RULES));
-    }
-    for (name, say) in [("allow", phrases::ALLOW_UNUSED), ("ask", phrases::ASK_UNUSED)] {
-        let count = list(name).len();
-        permissions.faults.extend((count > 0).then(|| say.with("count", count)));
-    }
+    let count = list("allow").len();
+    faults.extend((count > 0).then(|| phrases::ALLOW_UNUSED.with("count", count)));
     permissions
 }
 
-/// `Bash(git push:*)` as `git push *`; `None`: ours cannot say it.
-fn translated(rule: &str) -> Option<String> {
+/// `Bash(git push:*)` as `git push *`; none: ours cannot say it.
+fn translated(rule: &str, folder: &Path) -> Vec<String> {
     let (tool, inner) = match rule.split_once('(') {
-        Some((tool, rest)) => (tool, Some(rest.strip_suffix(')')?.trim())),
+        Some((tool, rest)) => match rest.strip_suffix(')') {
+            Some(inner) => (tool, Some(inner.trim())),
+            None => return Vec::new(),
+        },
         None => (rule, None),
     };
+    let own = match tool {
+        "Read" => "file.read",
+        "Edit" | "MultiEdit" => "file.edit",
+        "Write" => "file.write",
+        _ => return word_rule(tool, inner).into_iter().collect(),
+    };
+    match inner {
+        Some(pattern) => file_rules(own, pattern, folder),
+        None => vec![format!("{own} *")],
+    }
+}
+
+fn word_rule(tool: &str, inner: Option<&str>) -> Option<String> {
     match (tool, inner) {
-        ("Bash", Some(command)) => denied_command(command),
+        ("Bash", Some(command)) => command_rule(command),
         ("WebFetch", Some(host)) => {
             let host = host.strip_prefix("domain:")?;
             is_plain(host).then(|| format!("web.fetch {host}"))
         }
         ("WebFetch", None) => Some("web.fetch *".to_owned()),
-        ("Read", None) => Some("file.read *".to_owned()),
-        ("Edit" | "MultiEdit", None) => Some("file.edit *".to_owned()),
-        ("Write", None) => Some("file.write *".to_owned()),
         (name, None) => {
             let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
             (is_plain(server) && is_plain(tool)).then(|| format!("mcp.{server}.{tool}"))
@@ -69,8 +88,27 @@ fn translated(rule: &str) -> Option<String> {
     }
 }
 
+/// Rules about files. Two slashes begin an absolute path; what one begins is a path in the folder
+/// of the settings, and many mean an absolute one: both count.
+fn file_rules(tool: &str, pattern: &str, folder: &Path) -> Vec<String> {
+    let is_understood = |c: char| !c.is_control() && !"{}[]!\\".contains(c);
+    if pattern.is_empty() || !pattern.chars().all(is_understood) {
+        return Vec::new();
+    }
+    let rule = |pattern: String| {
+        let args = vec![pattern];
+        PolicyRule { program: tool.to_owned(), args, open: false }.to_string()
+    };
+    let in_folder = |inner: &str| rule(folder.join(inner).to_string_lossy().into_owned());
+    match (pattern.strip_prefix("//"), pattern.strip_prefix('/')) {
+        (Some(inner), _) => vec![rule(format!("/{inner}"))],
+        (None, Some(inner)) => vec![rule(pattern.to_owned()), in_folder(inner)],
+        (None, None) => vec![rule(pattern.to_owned())],
+    }
+}
+
 /// Words of a command, and a star only where more of them may follow.
-fn denied_command(command: &str) -> Option<String> {
+fn command_rule(command: &str) -> Option<String> {
     let start = command.strip_suffix(":*").or_else(|| command.strip_suffix(" *"));
     let words = start.unwrap_or(command).trim();
     let is_command = !words.is_empty() && words.split_whitespace().all(is_plain);

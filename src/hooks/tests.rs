@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use avocet_core::i18n::{Lang, Localize};
 use avocet_core::protocol::{Requires, Step, StepAction};
 
+use super::permissions::permissions_of;
 use super::*;
 
 fn folders(root: &Path) -> HookFolders {
@@ -227,6 +228,13 @@ fn the_strictest_of_several_answers_counts() {
 }
 
 #[test]
+fn a_path_after_one_slash_counts_from_both_places_it_may_mean() {
+    let document = json!({ "permissions": { "deny": ["Edit(/etc/**)"] } });
+    let found = permissions_of(&document, Path::new("/w"));
+    assert_eq!(found.denied, ["file.edit '/etc/**'", "file.edit '/w/etc/**'"]);
+}
+
+#[test]
 fn permissions_of_claude_code_only_make_stricter() {
     let root = tempfile::tempdir().unwrap();
     let folders = folders(root.path());
@@ -242,7 +250,11 @@ fn permissions_of_claude_code_only_make_stricter() {
         ("Bash(rm -rf $HOME:*)", None),
         ("Bash(a; b)", None),
         ("Bash(curl", None),
-        ("Read(./.env)", None),
+        ("Read(./.env)", Some("file.read ./.env")),
+        ("Read(~/.ssh/**)", Some("file.read '~/.ssh/**'")),
+        ("Edit(//etc/**)", Some("file.edit '/etc/**'")),
+        ("Write(*.pem)", Some("file.write '*.pem'")),
+        ("Read(*.{a,b})", None),
         ("mcp__git", None),
         ("", None),
     ];
@@ -256,8 +268,10 @@ fn permissions_of_claude_code_only_make_stricter() {
     assert_eq!(denied, expected);
     let faults: Vec<String> =
         found.diagnostics.iter().map(|fault| fault.localized().text(Lang::En)).collect();
-    assert_eq!(faults.len(), rules.len() - expected.len() + 2, "{faults:?}");
-    assert!(faults.iter().any(|fault| fault.contains("Read(./.env)")), "{faults:?}");
+    let asked: Vec<&str> = found.asked.iter().map(|(_, rule)| rule.as_str()).collect();
+    assert_eq!(asked, ["file.write *"]);
+    assert_eq!(faults.len(), rules.len() - expected.len() + 1, "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.contains("Read(*.{a,b})")), "{faults:?}");
     assert!(faults.iter().any(|fault| fault.contains("`permissions.allow`")), "{faults:?}");
     assert!(found.files.is_empty());
 }

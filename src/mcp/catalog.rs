@@ -4,14 +4,19 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use avocet_core::text::cut_end;
+use serde_json::{Value, json};
+
 use super::hash::short_hash;
-use super::message::ServerTool;
+use super::message::{ServerResource, ServerTool};
 
 /// The most characters that providers take in the name of a tool.
 pub(crate) const MAX_NAME: usize = 64;
 /// Of these, the server's part.
 pub(crate) const MAX_SERVER_PART: usize = 24;
 const HASH_LENGTH: usize = 6;
+/// The most of a list of resources that the model gets, in bytes.
+const MAX_LISTED: usize = 8 * 1024;
 
 pub(crate) const PREFIX: &str = "mcp__";
 pub(crate) const SEPARATOR: &str = "__";
@@ -30,6 +35,8 @@ pub struct OfferedTool {
     pub name: String,
     pub server: String,
     pub tool: ServerTool,
+    /// Those of the server, which the tool lists and reads; of any other tool none.
+    pub resources: Vec<ServerResource>,
 }
 
 impl OfferedTool {
@@ -43,6 +50,21 @@ impl OfferedTool {
     fn bytes(&self) -> usize {
         let schema = serde_json::to_string(&self.tool.schema).unwrap_or_default();
         self.name.len() + self.tool.description.len() + schema.len()
+    }
+
+    /// What it gives without asking its server: the list of its resources, if no address is named.
+    pub fn listed_resources(&self, input: &Value) -> Option<String> {
+        if self.resources.is_empty() || input.get("uri").is_some() {
+            return None;
+        }
+        let line = |resource: &ServerResource| {
+            let ServerResource { uri, name, description, mime } = resource;
+            let parts = [uri, name, description, mime].map(String::as_str);
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            parts.join("  ")
+        };
+        let lines: Vec<String> = self.resources.iter().map(line).collect();
+        Some(cut_end(&lines.join("\n"), MAX_LISTED))
     }
 
     /// How well it fits words in small letters: a word counts thrice in the name.
@@ -59,21 +81,25 @@ impl OfferedTool {
 }
 
 impl ToolCatalog {
-    /// Names the tools of these servers. A tool that a server lists twice is offered once.
-    pub fn new<'a>(servers: impl IntoIterator<Item = (&'a str, &'a [ServerTool])>) -> ToolCatalog {
+    /// Names the tools of these servers. A tool that a server lists twice is offered once. A server
+    /// with resources gets a tool more, which reads them.
+    pub fn new<'a>(
+        servers: impl IntoIterator<Item = (&'a str, &'a [ServerTool], &'a [ServerResource])>,
+    ) -> ToolCatalog {
         let mut catalog = ToolCatalog::default();
         let mut server_parts = BTreeSet::new();
         let mut names = BTreeSet::new();
-        for (server, tools) in servers {
+        for (server, tools, resources) in servers {
             let part = unique(&server_part(server), server, MAX_SERVER_PART, &mut server_parts);
             let Some(part) = part else { continue };
             let prefix = format!("{PREFIX}{part}{SEPARATOR}");
-            for tool in tools {
+            let tools = tools.iter().map(|tool| (tool.clone(), Vec::new()));
+            let reads = (!resources.is_empty()).then(|| (resource_tool(), resources.to_vec()));
+            for (tool, resources) in tools.chain(reads) {
                 let name = format!("{prefix}{}", normalised(&tool.name));
                 if let Some(name) = unique(&name, &tool.name, MAX_NAME, &mut names) {
-                    let offered =
-                        OfferedTool { name, server: server.to_owned(), tool: tool.clone() };
-                    catalog.tools.push(offered);
+                    let server = server.to_owned();
+                    catalog.tools.push(OfferedTool { name, server, tool, resources });
                 }
             }
         }
@@ -106,6 +132,17 @@ impl ToolCatalog {
         let mut fitting: Vec<_> = scored.filter(|(score, _)| *score > 0).collect();
         fitting.sort_by_key(|(score, _)| Reverse(*score));
         fitting.into_iter().map(|(_, tool)| tool).take(limit).collect()
+    }
+}
+
+/// Lists and reads the resources of a server.
+fn resource_tool() -> ServerTool {
+    let schema = json!({ "type": "object", "properties": { "uri": { "type": "string" } } });
+    ServerTool {
+        name: "resources".to_owned(),
+        description: "lists the server's resources, or reads the one at `uri`".to_owned(),
+        schema: schema.as_object().cloned().unwrap_or_default(),
+        is_said_read_only: true,
     }
 }
 
@@ -152,7 +189,8 @@ mod tests {
             .iter()
             .map(|(_, tools)| tools.iter().map(|name| tool(name, "")).collect())
             .collect();
-        let servers = servers.iter().zip(&tools).map(|((name, _), tools)| (*name, &tools[..]));
+        let servers =
+            servers.iter().zip(&tools).map(|((name, _), tools)| (*name, &tools[..], &[][..]));
         ToolCatalog::new(servers).tools.into_iter().map(|tool| tool.name).collect()
     }
 
@@ -190,10 +228,25 @@ mod tests {
     #[test]
     fn the_rule_of_a_tool_has_the_parts_of_its_name() {
         let tools = [tool("get__it.now", "")];
-        let catalog = ToolCatalog::new([("a.b", &tools[..])]);
+        let catalog = ToolCatalog::new([("a.b", &tools[..], &[][..])]);
         let found = catalog.get("mcp__a_b__get__it_now").unwrap();
         assert_eq!(found.rule(), "mcp.a_b.get__it_now");
         assert_eq!(catalog.get("mcp.a_b.get__it_now"), Some(found));
+    }
+
+    #[test]
+    fn a_server_with_resources_has_a_tool_that_lists_and_reads_them() {
+        let uri = "memo://today".to_owned();
+        let resources = [ServerResource { uri, ..ServerResource::default() }];
+        let tools = [tool("get", "")];
+        let catalog =
+            ToolCatalog::new([("a", &tools[..], &resources[..]), ("b", &tools[..], &[][..])]);
+        let names: Vec<&str> = catalog.tools().iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["mcp__a__get", "mcp__a__resources", "mcp__b__get"]);
+        let reads = catalog.get("mcp.a.resources").unwrap();
+        assert_eq!(reads.listed_resources(&json!({})).as_deref(), Some("memo://today"));
+        assert_eq!(reads.listed_resources(&json!({"uri": "memo://today"})), None);
+        assert_eq!(catalog.get("mcp.a.get").unwrap().listed_resources(&json!({})), None);
     }
 
     #[test]
@@ -203,7 +256,7 @@ mod tests {
             tool("issue_create", "Opens one"),
             tool("weather", "Tells the weather"),
         ];
-        let catalog = ToolCatalog::new([("hub", &tools[..])]);
+        let catalog = ToolCatalog::new([("hub", &tools[..], &[][..])]);
         let found = |query: &str, limit| {
             let found = catalog.find(query, limit).into_iter();
             found.map(|tool| tool.tool.name.clone()).collect::<Vec<_>>()

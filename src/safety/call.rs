@@ -10,6 +10,7 @@ use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::repository::{self, Tracked};
 use super::spec::{ArgPosition, ArgToken, ProgramCall, flag_values};
+use super::user_rules::{self, FileAccess};
 use super::{Contents, PathKind, WriteOpening};
 
 /// A part of a line that is harmless only with arguments added at its start.
@@ -148,6 +149,7 @@ impl<'a> ProgramCall<'a> {
             "-" => "./-",
             text => text,
         };
+        user_rules::check_path(FileAccess::Reads, text, self.seat.arg(at), self.context, findings);
         if let Some((rule, why, effects)) = paths::classify(text, cwd, policy_cx).read_risk() {
             findings.launch.reads.push(policy_cx.resolve(text, cwd));
             let say = why.with("path", self.display_path(text));
@@ -195,6 +197,7 @@ impl<'a> ProgramCall<'a> {
         let policy_cx = self.context.policy_cx;
         let cwd = &self.context.cwd;
 
+        user_rules::check_path(FileAccess::Writes, text, self.seat.arg(at), self.context, findings);
         let class = paths::classify(text, cwd, policy_cx);
         let is_of_folders = ["mkdir", "rmdir"].contains(&self.id.as_str());
         let steers = || {

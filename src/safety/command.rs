@@ -19,8 +19,8 @@ use super::spec::{
     Takes, ValueKind, is_doubtful, operands,
 };
 use super::{
-    Launch, PathKind, PolicyContext, WriteOpening, args, checks, malformed, paths, refusal, rules,
-    sensitive, shell, wrappers,
+    Launch, PathKind, PolicyContext, WriteOpening, args, checks, malformed, paths, rules,
+    sensitive, shell, user_rules, wrappers,
 };
 
 mod identify;
@@ -61,7 +61,7 @@ pub fn judge_command(
     if named.is_some() || position == ArgPosition::Line {
         findings.record_start(name);
     }
-    check_denied(name, named, args, context, findings);
+    user_rules::check_command(name, named, args, context, findings);
     if judge_shell_lookup(name, args, position, findings) {
         return;
     }
@@ -425,22 +425,6 @@ fn judge_sub_row(
     };
     if !matches_harmless_form(&call.id, &call, findings) {
         judge_row(spec, &call, findings);
-    }
-}
-
-/// Adds that a rule of the user refuses a command, or a tool by its name.
-pub fn check_denied(
-    name: &str,
-    named: Option<usize>,
-    args: &[String],
-    context: &JudgeContext<'_>,
-    findings: &mut Findings,
-) {
-    let rule =
-        context.policy_cx.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));
-    if let Some(rule) = rule {
-        let say = phrases::DENIED.with("rule", rule.to_string());
-        findings.add("denied", Tier::L2, say, named, &[]);
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 /// Reasons that no rule of the user answers.
 #[rustfmt::skip]
 const NEVER_REMEMBERED: &[&str] = &[
-    "folder.untrusted", "malformed.hidden", "shell.string", "shell.opaque", "cwd.outside",
+    "asked", "folder.untrusted", "malformed.hidden", "shell.string", "shell.opaque", "cwd.outside",
     "cwd.missing", "requires.confirm", "requires.elevated", "git-config-exec", "git-config-unread",
     "git-bare", "git-outside", "sandbox.denied", "sandbox.without", "sandbox.put-back", "sandbox.hooks", "skill.narrow", "path.git", "path.steers", "path.names",
     "path.outside", "path.outside.write", "path.secret", "path.secret.write", "file.changed",

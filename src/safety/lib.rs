@@ -48,6 +48,7 @@ pub mod steering;
 mod step;
 mod terminal;
 pub mod tools;
+mod user_rules;
 mod verdict;
 mod warning;
 pub mod web;

@@ -44,6 +44,8 @@ pub struct Policy {
     pub opened: Vec<SessionOpening>,
     /// Rules for steps that are refused, before anything else.
     pub denied: Vec<PolicyRule>,
+    /// Rules for steps that are asked about, whatever allows them.
+    pub asked: Vec<PolicyRule>,
     /// Which steps the system holds, as far as that is known.
     pub shelter: SandboxStatus,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
@@ -68,6 +70,7 @@ impl Default for Policy {
             granted: Vec::new(),
             opened: Vec::new(),
             denied: Vec::new(),
+            asked: Vec::new(),
             shelter: SandboxStatus::Unknown,
             config_files: Vec::new(),
             offered: None,

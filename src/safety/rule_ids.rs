@@ -77,6 +77,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("program.path",         Tier::L1, phrases::PROGRAM_OF_WORKSPACE),
     ("wrap.depth",           Tier::L2, phrases::TOO_DEEP),
     ("denied",               Tier::L2, phrases::DENIED),
+    ("asked",                Tier::L1, phrases::ASKED_RULE),
     ("tool.unknown",         Tier::L0, phrases::TOOL_UNKNOWN),
     ("path.sensitive",       Tier::L1, phrases::PATH_SENSITIVE),
     ("path.outside",         Tier::L1, phrases::PATH_OUTSIDE),

@@ -16,7 +16,7 @@ use super::snapshot::MachineSnapshot;
 use super::spec::{ArgPosition, JudgeContext};
 use super::{
     Grant, Judgement, Launch, Limit, NamedWrite, Needs, PathKind, Policy, PolicyContext, Program,
-    SeenPrograms, ToolTask, malformed, modes, named, paths, shell, tools,
+    SeenPrograms, ToolTask, malformed, modes, named, paths, shell, tools, user_rules,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -185,9 +185,9 @@ fn judge_work(
         }
         StepAction::Tool { name, input } => {
             task = tools::judge(name, input, context, findings);
-            command::check_denied(name, None, &[], context, findings);
+            user_rules::check_command(name, None, &[], context, findings);
             if let Some(host) = tools::web::host_of(action) {
-                command::check_denied(name, None, &[host], context, findings);
+                user_rules::check_command(name, None, &[host], context, findings);
             }
         }
     }
@@ -202,7 +202,7 @@ fn may_start_shell(action: &StepAction, context: &JudgeContext<'_>) -> bool {
     let asked = ["--version".to_owned()];
     let seat = ArgPosition::From(0);
     command::judge_command(program, None, &asked, seat, 0, context, &mut findings);
-    command::check_denied(program, None, args, context, &mut findings);
+    user_rules::check_command(program, None, args, context, &mut findings);
     findings.tier() == Tier::L0
 }
 
@@ -340,7 +340,8 @@ fn apply_allow_rules(
     findings: &mut Findings,
 ) -> bool {
     let policy_cx = context.policy_cx;
-    if !policy_cx.place.trusted || findings.tier() != Tier::L1 {
+    let is_asked = findings.rule_ids().any(|rule| rule == user_rules::ASKED);
+    if !policy_cx.place.trusted || is_asked || findings.tier() != Tier::L1 {
         return false;
     }
     let question = GrantQuestion { work: action, cwd: &context.cwd, program, findings, policy_cx };

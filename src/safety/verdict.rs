@@ -152,7 +152,7 @@ impl NeedsApproval {
         let risk = &self.judged.risk;
         let is_for_user = |reason: &Reason| {
             let rule = reason.rule.as_str();
-            matches!(rule, "requires.confirm" | "folder.untrusted")
+            matches!(rule, "requires.confirm" | "folder.untrusted" | "asked")
                 || rule.starts_with("sandbox.") && !OF_EVERY_SANDBOX.contains(&rule)
         };
         let is_grave = !risk.can_batch_approve() || !risk.can_preapprove();

@@ -185,7 +185,9 @@ async fn read_mention(
         }
     };
     let mention = mention.clone();
-    let task = tokio::task::spawn_blocking(move || attachments::read(&cleared, &mention));
+    let host = scope.context.tools.file_host();
+    let read = move || attachments::read(&cleared, &mention, host.as_deref());
+    let task = tokio::task::spawn_blocking(read);
     match task.await {
         Ok(read) => Ok(read),
         Err(error) => Ok(Err(phrases::NOT_SENT.with("why", error.to_string()))),

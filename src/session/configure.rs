@@ -64,6 +64,7 @@ impl Session {
             denied: merge(&policy.denied, &before.denied, &new_policy.denied),
             granted: std::mem::take(&mut policy.granted),
             opened: std::mem::take(&mut policy.opened),
+            asked: std::mem::take(&mut policy.asked),
             shelter: policy.shelter,
             approval: policy.approval,
             offered: policy.offered.take(),

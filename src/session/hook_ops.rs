@@ -9,12 +9,13 @@ use serde_json::json;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::hook_runner::HookRunner;
+use super::hook_runner::{HookNews, HookRunner};
 use super::state::Session;
 use super::turn_messages::TurnMessage;
+use avocet_config::atomic_file;
 use avocet_core::i18n::{hooks as phrases, mcp_pages};
 use avocet_core::protocol::{Event, Notice, Page};
-use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookReply};
+use avocet_hooks::{ActiveHooks, HookCall, HookEvent, HookReply, HookSession, transcript};
 use avocet_safety::PolicyContext;
 
 /// How long the end of a session waits for its hooks.
@@ -23,11 +24,9 @@ const END_WAIT: Duration = Duration::from_millis(1500);
 impl Session {
     /// Reads the files of hooks: a few small files, and without any only their absence.
     pub(super) async fn load_hooks(&mut self) {
-        let Some(access) = &self.hooks.access else { return };
         let is_trusted = self.security.place.trusted;
-        self.hooks.read = access.read(is_trusted);
-        self.hooks.update_active(is_trusted);
-        if self.hooks.deny_in(&mut self.security.policy) {
+        self.hooks.read_files(is_trusted);
+        if self.hooks.tighten(&mut self.security.policy) {
             self.apply_rules();
         }
         if !self.hooks.has_user()
@@ -66,6 +65,9 @@ impl Session {
     /// Runs the hooks of the session's end, for a short time.
     pub(super) async fn run_end_hooks(&mut self, reason: &str) {
         let call = HookCall::new(HookEvent::SessionEnd, reason, json!({ "reason": reason }));
+        if self.hook_runner().follows(&call) {
+            write_transcript(self).await;
+        }
         if let Some(run) = self.run_session_hooks(&call)
             && let Ok(reply) = timeout(END_WAIT, run).await
         {
@@ -98,13 +100,9 @@ impl Session {
     pub(super) fn hook_runner(&self) -> HookRunner {
         let messages = self.turn_messages.clone();
         HookRunner {
-            active: Arc::clone(&self.hooks.active),
-            exec: self.hooks.access.as_ref().map(|access| access.exec()),
-            session: self.info.session.clone(),
             // A closed session needs no report.
             report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
-            start: self.hooks.start.clone(),
-            put_off: 0,
+            ..self.hooks.runner(self.info.session.clone())
         }
     }
 
@@ -134,4 +132,31 @@ impl Session {
         let page = Page { title: phrases::TITLE.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
     }
+}
+
+/// Hooks of a turn ran, or are about to run.
+pub(super) fn handle_news(session: &mut Session, news: HookNews) {
+    match news {
+        HookNews::TranscriptNeeded(done) => {
+            // A turn that was stopped does not wait for it.
+            tokio::spawn(write_transcript(session).map(|()| done.send(())));
+        }
+        news => session.hooks.handle_news(news),
+    }
+}
+
+/// Writes the conversation for hooks to read. Without hooks it has no file.
+fn write_transcript(session: &mut Session) -> impl Future<Output = ()> + Send + use<> {
+    let path = session.hooks.transcript_path();
+    let hook_session = HookSession {
+        id: session.info.session.clone(),
+        cwd: session.security.place.cwd.clone(),
+        ..HookSession::default()
+    };
+    let redactor = Arc::clone(&session.security.redactor);
+    let mask = |text: &str| redactor.mask(text).into_owned();
+    let text = transcript(session.conversation.record(), &hook_session, &mask);
+    let write = move || path.map(|path| atomic_file::write_unsynced(&path, &text));
+    // A hook that finds none goes on without it.
+    tokio::task::spawn_blocking(write).map(drop)
 }

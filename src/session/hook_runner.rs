@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, join_all};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use avocet_core::i18n::{LocalizedText, cli, hooks as phrases};
 use avocet_core::protocol::{Notice, Outcome};
 use avocet_hooks::{
-    ActiveHooks, Hook, HookCall, HookExit, HookReply, HookRun, HookSession, join_replies,
-    named_files, read_reply,
+    ActiveHooks, Hook, HookCall, HookEvent, HookExit, HookReply, HookRun, HookSession,
+    join_replies, named_files, read_reply,
 };
 use avocet_safety::{self as safety, ClearedStep, PolicyContext, Verdict};
 use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool};
@@ -27,6 +28,8 @@ pub struct HookRunner {
     /// Runs programs; `None`: there are no hooks.
     pub exec: Option<Arc<dyn Tool>>,
     pub session: String,
+    /// Where the conversation is written before they run.
+    pub transcript: Option<PathBuf>,
     /// Gets each that ended.
     pub report: Arc<dyn Fn(HookNews) + Send + Sync>,
     /// What the start of the session says, until a turn sends it to the model.
@@ -41,6 +44,8 @@ pub enum HookNews {
     Ran(Box<HookReport>),
     /// A turn sends what the hooks of the session's start say.
     StartHeard,
+    /// Hooks are about to run: they may read the conversation so far.
+    TranscriptNeeded(oneshot::Sender<()>),
 }
 
 /// What became of a hook, for the page that lists them.
@@ -66,17 +71,40 @@ impl HookRunner {
             id: self.session.clone(),
             cwd: cx.place.cwd.clone(),
             mode: cx.policy.approval,
+            transcript: self.transcript.clone(),
         };
-        let hooks = self.active.started_by(call).into_iter();
+        let hooks = self.active.started_by(call);
+        let written = self.request_transcript(call.event, &hooks, cancel.clone());
         let runs: Vec<_> = hooks
+            .into_iter()
             .map(|hook| {
                 let input = call.input(&session, &hook);
-                let cleared = clear(&hook, cx);
+                let cleared = clear(&hook, self.transcript.clone(), cx);
                 let input = shell_input(input, &cx.place.workspace);
                 self.run_one(hook, cleared, input, cancel.clone())
             })
             .collect();
-        async move { join_replies(join_all(runs).await) }
+        async move {
+            written.await;
+            join_replies(join_all(runs).await)
+        }
+    }
+
+    /// Waits until the conversation is written; a session that ends has done so.
+    fn request_transcript(
+        &self,
+        event: HookEvent,
+        hooks: &[Hook],
+        cancel: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let (done, written) = oneshot::channel();
+        if self.transcript.is_some() && !hooks.is_empty() && event != HookEvent::SessionEnd {
+            (self.report)(HookNews::TranscriptNeeded(done));
+        }
+        async move {
+            // A session that closes does not answer.
+            let _ = cancel.run_until_cancelled(written).await;
+        }
     }
 
     fn run_one(
@@ -108,11 +136,14 @@ impl HookRunner {
             report(HookNews::Ran(Box::new(HookReport { hook, end })));
             reply
         };
-        if is_async {
-            tokio::spawn(run);
-            return std::future::ready(HookReply::default()).boxed();
+        async move {
+            if is_async {
+                tokio::spawn(run);
+                return HookReply::default();
+            }
+            run.await
         }
-        run.boxed()
+        .boxed()
     }
 }
 
@@ -154,10 +185,14 @@ fn shell_input(text: String, workspace: &Path) -> ShellInput {
 }
 
 /// Judges the command of a hook; the user's settings, or the user's answer, approve it.
-fn clear(hook: &Hook, cx: PolicyContext<'_>) -> Result<ClearedStep, LocalizedText> {
+fn clear(
+    hook: &Hook,
+    transcript: Option<PathBuf>,
+    cx: PolicyContext<'_>,
+) -> Result<ClearedStep, LocalizedText> {
     let seconds = hook.timeout.as_secs_f64().ceil();
     let named = named_files(&hook.command, &cx.place.workspace, &cx.place.home);
-    let reads: Vec<PathBuf> = named.into_iter().flat_map(with_helpers).collect();
+    let reads: Vec<PathBuf> = named.into_iter().flat_map(with_helpers).chain(transcript).collect();
     match safety::assess_hook(&hook.command, &reads, seconds as u32, cx) {
         Verdict::Run(cleared) => Ok(cleared),
         Verdict::Ask(held) => Ok(held.approve()),

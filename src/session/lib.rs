@@ -72,6 +72,7 @@ mod rewind;
 mod run;
 mod running_step;
 mod saved_sessions;
+mod script_hooks;
 pub mod script_host;
 pub mod script_places;
 mod script_tool;

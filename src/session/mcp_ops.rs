@@ -45,21 +45,8 @@ impl Session {
 
     /// A turn that no other will follow begins with the tools of servers, if they start in time.
     pub(super) async fn wait_for_servers(&mut self, input: &UserInput) {
-        let has_access = self.servers.access.is_some();
-        if !has_access || self.servers.has_user() || !self.servers.is_starting() {
-            return;
-        }
-        self.load_servers_at_start();
-        // What is late comes with a later turn.
         let is_named = matches!(input, UserInput::Prompt(prompt) if prompt.is_of_server());
-        let patience = if is_named { NAMED_START_WAIT } else { START_WAIT };
-        let end = tokio::time::Instant::now() + patience;
-        while let Ok(news) = timeout_at(end, self.servers.next()).await {
-            self.handle_server_news(news).await;
-            if !self.servers.is_starting() {
-                break;
-            }
-        }
+        wait_for_starts(self, if is_named { NAMED_START_WAIT } else { START_WAIT }).await;
     }
 
     pub(super) async fn handle_server_news(&mut self, news: ServerNews) {
@@ -245,6 +232,7 @@ impl Session {
     }
 
     async fn send_servers_page(&mut self) {
+        wait_for_starts(self, START_WAIT).await;
         let rows = mcp_page::rows(&self.servers);
         let page = Page { title: phrases::TITLE.into(), rows };
         self.outbox.send(Event::Page(Box::new(page))).await;
@@ -264,5 +252,22 @@ impl Session {
             redactor: Arc::clone(&self.security.redactor),
         };
         tools.with_tool(Arc::new(tool)).with_server_tools(offered_schemas(catalog))
+    }
+}
+
+/// Waits without a user, who would see the servers start.
+async fn wait_for_starts(session: &mut Session, patience: Duration) {
+    let has_access = session.servers.access.is_some();
+    if !has_access || session.servers.has_user() || !session.servers.is_starting() {
+        return;
+    }
+    session.load_servers_at_start();
+    // What is late comes with a later turn.
+    let end = tokio::time::Instant::now() + patience;
+    while let Ok(news) = timeout_at(end, session.servers.next()).await {
+        session.handle_server_news(news).await;
+        if !session.servers.is_starting() {
+            break;
+        }
     }
 }

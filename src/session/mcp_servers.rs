@@ -211,7 +211,9 @@ impl McpServers {
             McpServerState::Running(facts) => Some((server.definition.name.as_str(), facts)),
             _ => None,
         });
-        let tools = running.clone().map(|(name, facts)| (name, facts.tools.as_slice()));
+        let tools = running
+            .clone()
+            .map(|(name, facts)| (name, facts.tools.as_slice(), facts.resources.as_slice()));
         self.catalog = Arc::new(ToolCatalog::new(tools));
         self.offers = Arc::new(ServerOffers::new(running));
     }

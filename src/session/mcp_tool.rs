@@ -54,6 +54,11 @@ impl Tool for McpTool {
             let found = found_tools(&self.catalog, &input);
             return std::future::ready(answer(step.judgement(), Ok(found))).boxed();
         }
+        let offered = self.catalog.get(&name);
+        if let Some(list) = offered.and_then(|offered| offered.listed_resources(&input)) {
+            let list = self.redactor.mask(&list).into_owned();
+            return std::future::ready(answer(step.judgement(), Ok(list))).boxed();
+        }
         let sent = self.send(&name, input, &control);
         let session = self.session.clone();
         let redactor = Arc::clone(&self.redactor);
@@ -99,7 +104,12 @@ impl McpTool {
         };
         let id = McpCallId(self.next_call.fetch_add(1, Ordering::Relaxed));
         let (reply, answered) = oneshot::channel();
-        let request = McpRequest::Call { id, tool: offered.tool.name.clone(), input };
+        let request = match input.get("uri").and_then(Value::as_str) {
+            Some(uri) if !offered.resources.is_empty() => {
+                McpRequest::Read { id, uri: uri.to_owned() }
+            }
+            _ => McpRequest::Call { id, tool: offered.tool.name.clone(), input },
+        };
         let server = offered.server.clone();
         let progress = control.output.clone();
         let call = ServerCall { id, server, request, progress, reply };

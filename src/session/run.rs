@@ -11,7 +11,7 @@ use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
+use super::{FoundServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions};
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as phrases};
@@ -190,7 +190,7 @@ impl Session {
             }
             TurnMessage::StepFinished => self.info.steps += 1,
             TurnMessage::RefreshExtensions => self.finish_start().await,
-            TurnMessage::Hook(news) => self.hooks.handle_news(news),
+            TurnMessage::Hook(news) => hook_ops::handle_news(self, news),
             TurnMessage::ExtensionsScanned { number, looked } => {
                 self.finish_refresh(number, looked).await
             }

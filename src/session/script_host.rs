@@ -12,12 +12,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::running_step::{RunningStep, StepProgress, without_output};
+use super::session_hooks::ScriptHooks;
 use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
 use avocet_core::i18n::{Localize, LocalizedText, script_run as phrases};
 use avocet_core::protocol::budget::Budget;
 use avocet_core::protocol::{
-    Effort, Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step,
+    Effort, Mention, Message, Observation, Outcome, Question, Requires, Risk, SandboxStatus, Step,
     StepAction, StepQuestion, Tier,
 };
 use avocet_model::{Chunk, Model, Request};
@@ -97,6 +98,7 @@ pub struct SessionScriptHost {
     /// The variables that scripts may read.
     pub environment: BTreeMap<String, String>,
     pub budget: Budget,
+    pub hooks: ScriptHooks,
 }
 
 /// The store for `pack://`, one collection at a time.
@@ -146,6 +148,7 @@ impl SessionScriptHost {
         security: Security,
         told: UnboundedSender<ScriptEvent>,
         asking: AskUser,
+        hooks: ScriptHooks,
     ) -> SessionScriptHost {
         let Security { policy, place, world, redactor, .. } = security;
         let cancel = CancellationToken::new();
@@ -167,6 +170,7 @@ impl SessionScriptHost {
             store: memory,
             environment: BTreeMap::new(),
             budget: Budget::default(),
+            hooks,
         }
     }
 
@@ -175,7 +179,7 @@ impl SessionScriptHost {
         self.store = ScriptStore::new(store);
     }
 
-    fn policy_context(&self) -> PolicyContext<'_> {
+    pub(super) fn policy_context(&self) -> PolicyContext<'_> {
         PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
 
@@ -184,13 +188,14 @@ impl SessionScriptHost {
         message
     }
 
-    /// The step, if the script's permissions and the policy let it run. Only one of them asks: the
-    /// policy's question shows the step.
+    /// The step, if hooks, the script's permissions and the policy let it run. Only one of the last
+    /// two asks: the policy's question shows the step.
     async fn clear_call(
         &mut self,
-        verdict: Verdict,
+        step: &mut Step,
         text: Option<LocalizedText>,
     ) -> Result<ClearedStep, StepError> {
+        let verdict = self.advised_verdict(step).await?;
         let asks_itself = matches!(verdict, Verdict::Ask(_) | Verdict::Refuse(_));
         if let Some(question) = text.filter(|_| !asks_itself)
             && !self.confirm(question.clone()).await
@@ -198,6 +203,14 @@ impl SessionScriptHost {
             return Err(StepError::Declined(phrases::STEP_DECLINED.with("why", question)));
         }
         self.clear_step(verdict).await
+    }
+
+    /// A file is read exactly as it is named.
+    pub(super) fn judge(&self, step: &Step) -> Verdict {
+        match read_path(&step.work) {
+            Some(path) => safety::assess_mention(&step.id, path, self.policy_context()),
+            None => safety::assess(step.clone(), self.policy_context()),
+        }
     }
 
     /// The step, if it runs without asking or the user approves it.
@@ -258,23 +271,29 @@ impl SessionScriptHost {
     }
 
     /// Reads a file that a script names.
-    async fn read(
-        &mut self,
-        id: &str,
-        path: &str,
-        text: Option<LocalizedText>,
-    ) -> Result<String, StepError> {
-        let verdict = safety::assess_mention(id, path, self.policy_context());
-        let cleared = self.clear_call(verdict, text).await?;
-        let mention = Mention { path: path.to_owned(), lines: None };
-        let read = move || attachments::read_limited(&cleared, &mention, MAX_READ);
+    async fn read(&mut self, cleared: ClearedStep, path: String) -> Result<String, StepError> {
+        let judged = cleared.judgement();
+        let step = judged.step.clone();
+        let risk = judged.risk.clone();
+
+        let cwd = judged.cwd.display().to_string();
+        let mention = Mention { path: path.clone(), lines: None };
+        let host = self.tools.file_host();
+        let read = move || attachments::read_limited(&cleared, &mention, MAX_READ, host.as_deref());
         let read = tokio::task::spawn_blocking(read).await;
         let attachment = read.map_err(|_| phrases::STEP_BROKEN)??;
         if attachment.attached.cut {
             let most = MAX_READ / 1024;
             self.emit(ScriptEvent::Note(phrases::FILE_CUT.with("name", path).with("most", most)));
         }
-        Ok(self.redactor.mask(&attachment.text).into_owned())
+        let mut seen = Observation::not_run(step, cwd, risk, Outcome::Ran);
+        seen.stdout = self.redactor.mask(&attachment.text).into_owned();
+        seen.exit_code = Some(0);
+        self.run_hooks_after(&mut seen).await;
+        if let Some(note) = seen.note {
+            self.emit(ScriptEvent::Note(note));
+        }
+        Ok(seen.stdout)
     }
 
     /// Runs a step, and runs it again with what the sandbox denied it opened, if the user approves.
@@ -340,12 +359,21 @@ impl SessionScriptHost {
                 StepProgress::Output(text) => self.emit(ScriptEvent::Output(id.clone(), text)),
                 StepProgress::Ended(piped) => {
                     let observation = piped.observation;
-                    self.emit(ScriptEvent::StepFinished(Box::new(observation.clone())));
+                    let mut shown = Box::new(observation.clone());
+                    self.run_hooks_after(&mut shown).await;
+                    self.emit(ScriptEvent::StepFinished(shown));
                     return Ok(observation);
                 }
             }
         }
     }
+}
+
+/// The file that a step reads.
+fn read_path(action: &StepAction) -> Option<&str> {
+    let StepAction::Tool { name, input } = action else { return None };
+    let path = input.get("path").and_then(Value::as_str).unwrap_or_default();
+    (name == "file.read").then_some(path)
 }
 
 fn refusal(risk: &Risk) -> StepError {
@@ -472,16 +500,11 @@ impl ScriptHost for SessionScriptHost {
         let id = self.next_id();
         async move {
             self.await_sandbox_status().await;
-            if let StepAction::Tool { name, input } = &action
-                && name == "file.read"
-            {
-                let path = input.get("path").and_then(Value::as_str);
-                let path = path.unwrap_or_default().to_owned();
-                return self.read(&id, &path, text).await;
+            let mut step = Step { id, work: action, requires: Requires::default(), cwd: None };
+            let cleared = self.clear_call(&mut step, text).await?;
+            if let Some(path) = read_path(&step.work) {
+                return self.read(cleared, path.to_owned()).await;
             }
-            let step = Step { id, work: action, requires: Requires::default(), cwd: None };
-            let verdict = safety::assess(step, self.policy_context());
-            let cleared = self.clear_call(verdict, text).await?;
             self.run_with_retry(cleared).await
         }
         .boxed()

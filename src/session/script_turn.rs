@@ -17,6 +17,7 @@ use super::script_host::{
     AskUser, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
 };
 use super::script_places::ScriptPlaces;
+use super::session_hooks::ScriptHooks;
 use super::state::Session;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
@@ -132,6 +133,10 @@ impl TurnScope {
             store: ScriptStore::new(self.context.script_store.clone()),
             environment: self.context.script_places.environment.clone(),
             budget: self.context.budget,
+            hooks: ScriptHooks {
+                runner: self.context.hooks.clone(),
+                turn: self.context.cancel.clone(),
+            },
         };
         let clock = RunClock::new(self.context.script_places.time_limit);
         let cancel = host.cancel.clone();

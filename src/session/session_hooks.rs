@@ -1,8 +1,11 @@
 //! The hooks of a session: which of them run, and the page that lists them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::hook_runner::{HookNews, HookReport, StartReply};
+use tokio_util::sync::CancellationToken;
+
+use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
 use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
@@ -28,8 +31,34 @@ pub trait HookAccess: Send {
     /// Runs programs, also while Avocet ends.
     fn exec(&self) -> Arc<dyn Tool>;
 
+    /// A folder for the conversation, which hooks may read; made when it is first asked for.
+    fn transcripts(&self) -> Option<PathBuf>;
+
     /// Whether a user is there to be asked, and whose next message comes later.
     fn has_user(&self) -> bool;
+}
+
+/// The hooks of a script.
+#[derive(Clone)]
+pub struct ScriptHooks {
+    pub(super) runner: HookRunner,
+    /// Ends the turn, which a hook may want.
+    pub(super) turn: CancellationToken,
+}
+
+impl ScriptHooks {
+    /// Those of a script that runs without a session. What the files of other programs deny is
+    /// denied to it as well.
+    pub fn without_session(
+        access: Option<Box<dyn HookAccess>>,
+        is_trusted: bool,
+        policy: &mut Policy,
+    ) -> ScriptHooks {
+        let mut hooks = SessionHooks::new(access);
+        hooks.read_files(is_trusted);
+        hooks.tighten(policy);
+        ScriptHooks { runner: hooks.runner(String::new()), turn: CancellationToken::new() }
+    }
 }
 
 /// The hooks of a session.
@@ -106,6 +135,13 @@ impl SessionHooks {
         self.read.files.iter().find(|file| file.hash == hash)
     }
 
+    /// A few small files, and without any only their absence.
+    pub(super) fn read_files(&mut self, is_trusted: bool) {
+        let Some(access) = &self.access else { return };
+        self.read = access.read(is_trusted);
+        self.update_active(is_trusted);
+    }
+
     pub(super) fn update_active(&mut self, is_trusted: bool) {
         let is_active = |file: &&HookFile| self.state(file, is_trusted) == HookFileState::Active;
         let files: Vec<HookFile> = self.read.files.iter().filter(is_active).cloned().collect();
@@ -113,29 +149,53 @@ impl SessionHooks {
         self.active = Arc::new(ActiveHooks { files, folders });
     }
 
-    /// Denies in a policy what the files of other programs deny, as long as they do; true if that
-    /// changed it.
-    pub(super) fn deny_in(&mut self, policy: &mut Policy) -> bool {
-        let rules = self.read.denied.iter();
-        let mut rules: Vec<PolicyRule> =
-            rules.filter_map(|(_, rule)| PolicyRule::parse(rule).ok()).collect();
+    /// Denies in a policy what the files of other programs deny, as long as they do, and asks about
+    /// what they ask about; true if that changed it.
+    pub(super) fn tighten(&mut self, policy: &mut Policy) -> bool {
+        let parsed = |rules: &[(PathBuf, String)]| -> Vec<PolicyRule> {
+            rules.iter().filter_map(|(_, rule)| PolicyRule::parse(rule).ok()).collect()
+        };
+        let asked = parsed(&self.read.asked);
+        let asks_else = std::mem::replace(&mut policy.asked, asked) != policy.asked;
+        let mut now = parsed(&self.read.denied);
         let before = std::mem::take(&mut self.denied);
         let count = policy.denied.len();
-        policy.denied.retain(|rule| !before.contains(rule) || rules.contains(rule));
+        policy.denied.retain(|rule| !before.contains(rule) || now.contains(rule));
         let has_lost = policy.denied.len() < count;
         // What the user denied as well is the user's.
-        rules.retain(|rule| before.contains(rule) || !policy.denied.contains(rule));
-        let policy_rules: Vec<PolicyRule> =
-            rules.iter().filter(|rule| !policy.denied.contains(rule)).cloned().collect();
-        let has_changed = has_lost || !policy_rules.is_empty();
-        policy.denied.extend(policy_rules);
-        self.denied = rules;
+        now.retain(|rule| before.contains(rule) || !policy.denied.contains(rule));
+        let rules: Vec<PolicyRule> =
+            now.iter().filter(|rule| !policy.denied.contains(rule)).cloned().collect();
+        let has_changed = has_lost || asks_else || !rules.is_empty();
+        policy.denied.extend(rules);
+        self.denied = now;
         has_changed
+    }
+
+    /// Where the conversation is written before hooks run, if there are any.
+    pub(super) fn transcript_path(&self) -> Option<PathBuf> {
+        let access = self.access.as_ref().filter(|_| !self.active.files.is_empty());
+        Some(access?.transcripts()?.join("transcript.jsonl"))
+    }
+
+    /// Runs those that may run now, without a report.
+    pub(super) fn runner(&self, session: String) -> HookRunner {
+        HookRunner {
+            active: Arc::clone(&self.active),
+            exec: self.access.as_ref().map(|access| access.exec()),
+            session,
+            transcript: self.transcript_path(),
+            report: Arc::new(drop),
+            start: self.start.clone(),
+            put_off: 0,
+        }
     }
 
     pub(super) fn handle_news(&mut self, news: HookNews) {
         match news {
             HookNews::StartHeard => self.start = None,
+            // Dropped, it is not waited for.
+            HookNews::TranscriptNeeded(_) => {}
             HookNews::Ran(report) => {
                 self.reports.retain(|known| known.hook != report.hook);
                 self.reports.push(*report);
@@ -171,11 +231,7 @@ impl SessionHooks {
                 rows.extend(ran.map(|ran| PageRow::pair(phrases::LAST_RUN, ran.end.clone())));
             }
         }
-        rows.extend(self.read.denied.iter().map(|(file, rule)| {
-            let file = file.display().to_string();
-            let denies = phrases::IN_FILE.with("file", file).with("why", phrases::DENIES);
-            PageRow::pair(rule.as_str(), denies)
-        }));
+        rows.extend(self.read.rule_rows());
         let is_empty = rows.is_empty();
         rows.extend(self.read.diagnostics.iter().map(|fault| PageRow::line(fault.localized())));
         if is_empty {

@@ -39,30 +39,12 @@ impl TurnScope {
         let step = replaced_step(self, event, proposed.clone()).await;
         let call = HookCall::of_step(event, &step, self.judge.folder());
         let reply = self.run_hooks(&call).await;
-        let changed = reply.input.map(|input| call.changed_step(&step, &input)).transpose();
-        let changed = match changed {
-            Ok(changed) => changed.filter(|changed| changed.work != step.work),
-            Err(why) => {
-                let reason = Some(phrases::BAD_INPUT.with("why", why).into());
-                let decision = Some(HookDecision::Deny);
-                return StepAdvice { decision, reason, ..StepAdvice::default() };
-            }
-        };
+        let (advice, notices) = step_advice(&call, &step, reply);
+        for notice in notices {
+            self.emit(Event::Notice(notice)).await;
+        }
         let replaced = (step.work != proposed.work).then_some(step);
-        if let Some(changed) = &changed {
-            let say = phrases::CHANGED.with("step", changed.work.short_line());
-            self.emit(Event::Notice(Notice::info(say))).await;
-        }
-        if reply.decision == Some(HookDecision::Ask) {
-            let say = phrases::ASKS.with("reason", reason_text(&reply.reason));
-            self.emit(Event::Notice(Notice::info(say))).await;
-        }
-        StepAdvice {
-            decision: reply.decision,
-            reason: Some(reason_text(&reply.reason)),
-            changed: changed.or(replaced),
-            context: reply.context,
-        }
+        StepAdvice { changed: advice.changed.or(replaced), ..advice }
     }
 
     /// Hooks see the result of a step that ran, and may add something for the model.
@@ -72,11 +54,7 @@ impl TurnScope {
         }
         let call = HookCall::of_result(observation, self.judge.folder());
         let reply = self.run_hooks(&call).await;
-        let blocks = reply.decision == Some(HookDecision::Deny) && !reply.reason.is_empty();
-        let texts = [reply.reason.as_str()].into_iter().filter(|_| blocks);
-        for text in texts.chain([reply.context.as_str()]).filter(|text| !text.is_empty()) {
-            add_note(observation, phrases::TELLS_MODEL.with("text", text));
-        }
+        add_hook_notes(observation, &reply);
     }
 
     /// Hooks see a message before the model does: what they add to it.
@@ -180,7 +158,42 @@ impl TurnScope {
     }
 }
 
-fn reason_text(reason: &str) -> PhraseValue {
+/// What the answer of hooks means for a step, and what the user sees of that.
+pub(super) fn step_advice(
+    call: &HookCall,
+    step: &Step,
+    reply: HookReply,
+) -> (StepAdvice, Vec<Notice>) {
+    let changed = reply.input.map(|input| call.changed_step(step, &input)).transpose();
+    let changed = match changed {
+        Ok(changed) => changed.filter(|changed| changed.work != step.work),
+        Err(why) => {
+            let reason = Some(phrases::BAD_INPUT.with("why", why).into());
+            let decision = Some(HookDecision::Deny);
+            return (StepAdvice { decision, reason, ..StepAdvice::default() }, Vec::new());
+        }
+    };
+    let mut notices = Vec::new();
+    if let Some(changed) = &changed {
+        notices.push(Notice::info(phrases::CHANGED.with("step", changed.work.short_line())));
+    }
+    if reply.decision == Some(HookDecision::Ask) {
+        notices.push(Notice::info(phrases::ASKS.with("reason", reason_text(&reply.reason))));
+    }
+    let reason = Some(reason_text(&reply.reason));
+    (StepAdvice { decision: reply.decision, reason, changed, context: reply.context }, notices)
+}
+
+/// Adds what hooks say of a result to it.
+pub(super) fn add_hook_notes(observation: &mut Observation, reply: &HookReply) {
+    let blocks = reply.decision == Some(HookDecision::Deny) && !reply.reason.is_empty();
+    let texts = [reply.reason.as_str()].into_iter().filter(|_| blocks);
+    for text in texts.chain([reply.context.as_str()]).filter(|text| !text.is_empty()) {
+        add_note(observation, phrases::TELLS_MODEL.with("text", text));
+    }
+}
+
+pub(super) fn reason_text(reason: &str) -> PhraseValue {
     match reason {
         "" => phrases::NO_REASON.into(),
         reason => reason.into(),

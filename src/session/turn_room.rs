@@ -135,7 +135,11 @@ impl TurnScope {
         let texts = self.compaction.transcript(range, turn, index);
         let before = self.compaction.summary.clone();
         let messages = compact::summary_request_of(texts, &before, None, self.context.bounds);
-        match self.request_summary(model, messages, &before).await {
+        let summed = match self.run_hooks_before_compaction("auto", "").await {
+            Ok(()) => self.request_summary(model, messages, &before).await,
+            Err(why) => Err(why),
+        };
+        match summed {
             Ok(summary) => Some(summary),
             Err(why) => {
                 self.summary_pause = PAUSE;

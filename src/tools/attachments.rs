@@ -12,6 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::file::safe_open::{FileSlot, MissingFolders};
+use super::file_host::FileHost;
 use super::image::{self, PreparedImage};
 use avocet_core::i18n::{LocalizedText, prompt as phrases};
 use avocet_core::protocol::{AttachmentInfo, AttachmentSize, Image, LineRange, Mention};
@@ -38,12 +39,17 @@ pub struct Attachment {
     pub image: Option<Image>,
 }
 
-/// Reads the file that a step of the tool `file.read` names. Blocks.
+/// Reads the file that a step of the tool `file.read` names. `host`: what has the newest text of the
+/// files of the folder, if that is not the disk. Blocks.
 ///
 /// # Errors
 /// One sentence: it is not text, cannot be read, or does not have these lines.
-pub fn read(step: &ClearedStep, mention: &Mention) -> Result<Attachment, LocalizedText> {
-    read_limited(step, mention, MAX_BYTES)
+pub fn read(
+    step: &ClearedStep,
+    mention: &Mention,
+    host: Option<&dyn FileHost>,
+) -> Result<Attachment, LocalizedText> {
+    read_limited(step, mention, MAX_BYTES, host)
 }
 
 /// The same for so many bytes.
@@ -54,16 +60,18 @@ pub fn read_limited(
     step: &ClearedStep,
     mention: &Mention,
     most: usize,
+    host: Option<&dyn FileHost>,
 ) -> Result<Attachment, LocalizedText> {
-    let path = match &step.judgement().task {
-        Some(ToolTask::Read(read)) if step.is_intact() => Some(read.spot.path.as_path()),
+    let spot = match &step.judgement().task {
+        Some(ToolTask::Read(read)) if step.is_intact() => Some(&read.spot),
         _ => None,
     };
     let name = mention.as_typed();
     let unreadable =
         |why: String| phrases::ATTACH_UNREADABLE.with("name", name.as_str()).with("why", why);
-    let path = path.ok_or_else(|| unreadable("no path".into()))?;
-    let (content, size, cut) = content(path, mention, &name, most)
+    let spot = spot.ok_or_else(|| unreadable("no path".into()))?;
+    let host = host.filter(|_| spot.inside);
+    let (content, size, cut) = content(&spot.path, mention, &name, (most, host))
         .map_err(|fault| fault.unwrap_or_else(|error| unreadable(error.to_string())))?;
     let (text, image) = match content {
         Content::Text(text) => (text, None),
@@ -85,7 +93,7 @@ fn content(
     path: &Path,
     mention: &Mention,
     name: &str,
-    most: usize,
+    (most, host): (usize, Option<&dyn FileHost>),
 ) -> Result<(Content, AttachmentSize, bool), ContentError> {
     let meta = path.symlink_metadata().map_err(Err)?;
     if meta.is_dir() {
@@ -112,9 +120,13 @@ fn content(
     if long && mention.lines.is_some() {
         return Err(Ok(phrases::ATTACH_LONG.with("name", name).with("size", size(meta.len()))));
     }
-    let bytes = if long { read_ends(&mut file, meta.len(), most) } else { read_whole(&mut file) }
-        .map_err(Err)?;
-    let text = decode(bytes, long).map_err(|kind| {
+    let unsaved = host.filter(|_| !long).and_then(|host| host.read(path));
+    let bytes = match unsaved {
+        Some(text) => Ok(text.into_bytes()),
+        None if long => read_ends(&mut file, meta.len(), most),
+        None => read_whole(&mut file),
+    };
+    let text = decode(bytes.map_err(Err)?, long).map_err(|kind| {
         let say = phrases::ATTACH_BINARY.with("name", name).with("kind", kind);
         Ok(say.with("size", size(meta.len())))
     })?;
@@ -330,7 +342,7 @@ mod tests {
         let path = temp.path().join("f");
         fs::write(&path, bytes).unwrap();
         let mention = Mention { path: "f".into(), lines };
-        content(&path, &mention, "@f", MAX_BYTES)
+        content(&path, &mention, "@f", (MAX_BYTES, None))
             .map(|(content, size, cut)| match content {
                 Content::Text(text) => (text, size, cut),
                 Content::Image(image) => (image.mime, size, cut),
@@ -384,7 +396,7 @@ mod tests {
         let path = temp.path().canonicalize().unwrap().join("a.pdf");
         fs::write(&path, b"%PDF-1.7\n...").unwrap();
         let mention = Mention { path: "a.pdf".into(), lines: None };
-        let (found, size, cut) = content(&path, &mention, "@a.pdf", MAX_BYTES).unwrap();
+        let (found, size, cut) = content(&path, &mention, "@a.pdf", (MAX_BYTES, None)).unwrap();
         let Content::Image(document) = found else { panic!("{found:?}") };
         assert!(document.is_document() && !cut);
         assert_eq!(document.data, "JVBERi0xLjcKLi4u");
@@ -416,7 +428,7 @@ mod tests {
     #[test]
     fn a_device_is_never_opened() {
         let mention = Mention { path: "x".into(), lines: None };
-        let fault = content(Path::new("/dev/zero"), &mention, "@x", MAX_BYTES).unwrap_err();
+        let fault = content(Path::new("/dev/zero"), &mention, "@x", (MAX_BYTES, None)).unwrap_err();
         assert_eq!(fault.unwrap().phrase(), phrases::ATTACH_SPECIAL);
     }
 

@@ -260,6 +260,8 @@ pub struct Toolbox {
     kept: Option<file::Backups>,
     checkpoints: Option<Arc<checkpoint::Checkpoints>>,
     checker: Option<Arc<dyn code_checker::CodeChecker>>,
+    /// What holds files, if that is not the disk.
+    host: Option<Arc<dyn file_host::FileHost>>,
     /// The only ones that the model gets.
     offered: Option<ToolRestriction>,
     /// Those that it does not get, since what they need is not on this machine.
@@ -278,6 +280,16 @@ impl Toolbox {
     pub fn with_backups(self, kept: Option<file::Backups>) -> Toolbox {
         let checkpoints = kept.clone().map(|kept| Arc::new(checkpoint::Checkpoints::new(kept)));
         Toolbox { kept, checkpoints, ..self }
+    }
+
+    /// With what holds files, if that is not the disk.
+    #[must_use]
+    pub fn with_file_host(self, host: Option<Arc<dyn file_host::FileHost>>) -> Toolbox {
+        Toolbox { host, ..self }
+    }
+
+    pub fn file_host(&self) -> Option<Arc<dyn file_host::FileHost>> {
+        self.host.clone()
     }
 
     pub fn backups(&self) -> Option<&file::Backups> {

@@ -67,7 +67,7 @@ impl AcpClient {
         AcpClient::start(bench, &["--model", &bench.script(replies)])
     }
 
-    fn served(bench: &TestDir, server: &Server) -> AcpClient {
+    pub(super) fn served(bench: &TestDir, server: &Server) -> AcpClient {
         AcpClient::start(bench, &["--base-url", &server.base_url(), "--model", "own"])
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::acp::{AcpClient, DONE};
 use super::mcp::{ECHO, program};
 use crate::support::bench::TestDir;
+use crate::support::server::{Reply, Server};
 
 fn step(tool: &str, input: &Value) -> String {
     let commands = json!([{ "tool": tool, "input": input }]);
@@ -84,6 +85,46 @@ fn a_step_reads_the_text_that_is_not_saved_in_the_editor() {
     assert_eq!(client.ended(prompt), "end_turn");
     let updates = json!(client.updates("tool_call_update")).to_string();
     assert!(updates.contains("typed") && updates.contains("saved"), "{updates}");
+}
+
+#[test]
+fn a_mentioned_file_is_read_as_the_editor_has_it() {
+    let bench = with_file();
+    let server = Server::start(vec![Reply::chat("Well."), Reply::chat("Well.")]);
+    let mut client = AcpClient::served(&bench, &server);
+    let session = client.open_with(&bench, true, json!([]));
+    let prompt = client.begin_prompt(&session, "what is in @a.txt ?");
+    let is_end = |message: &Value| message["id"] == prompt && message["method"].is_null();
+    let end = serve(&mut client, "typed\n", is_end);
+    assert_eq!(end["result"]["stopReason"], "end_turn", "{end}");
+    let sent = server.requests()[0].json()["messages"].to_string();
+    assert!(sent.contains("\\ntyped\\n") && !sent.contains("\\nsaved\\n"), "{sent}");
+}
+
+/// What the model reads of the answer to its question, from a client that shows forms.
+fn answer_of_form(answer: &Value) -> String {
+    let bench = TestDir::new();
+    let ask = step("ask", &json!({ "question": "Which one?" }));
+    let server = Server::start(vec![Reply::text(&ask, 3), Reply::chat("Well.")]);
+    let mut client = AcpClient::served(&bench, &server);
+    let offers = json!({ "elicitation": { "form": {} } });
+    client.ask("initialize", json!({ "protocolVersion": 1, "clientCapabilities": offers }));
+    let new = client.ask("session/new", json!({ "cwd": bench.work(), "mcpServers": [] }));
+    let session = new["sessionId"].as_str().unwrap().to_owned();
+    let prompt = client.begin_prompt(&session, "choose");
+    let form = client.wait_for("form", |message| message["method"] == "elicitation/create");
+    assert!(form["params"]["message"].as_str().unwrap().contains("Which one?"), "{form}");
+    reply(&mut client, &form, answer);
+    assert_eq!(client.ended(prompt), "end_turn");
+    server.requests()[1].json()["messages"].to_string()
+}
+
+#[test]
+fn a_question_that_needs_words_is_a_form_of_the_editor() {
+    let words = json!({ "action": "accept", "content": { "answer": "the second of them" } });
+    assert!(answer_of_form(&words).contains("the second of them"));
+    let declined = answer_of_form(&json!({ "action": "decline" }));
+    assert!(!declined.contains("the second of them"), "{declined}");
 }
 
 #[test]

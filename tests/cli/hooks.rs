@@ -234,6 +234,48 @@ fn a_question_asks_hooks_first() {
     assert!(bench.work().join("made").exists(), "{result}");
 }
 
+/// Runs a script that makes a folder, and reads a file.
+fn run_script(bench: &TestDir) -> Output {
+    let steps = "$exec: {program: mkdir, args: [made]}\n$print: \"?='it printed ' + LatestResult\"\n$readFile: a.txt\n$print: \"?='it read ' + LatestResult\"\n";
+    fs::write(bench.work().join("makes.ai.yaml"), steps).unwrap();
+    fs::write(bench.work().join("a.txt"), "the file").unwrap();
+    bench.command(&["run", "./makes.ai.yaml"]).output().unwrap()
+}
+
+#[test]
+fn hooks_decline_allow_and_change_the_steps_of_a_script() {
+    let bench = with_hooks(&[("PreToolUse", "Bash", "cat > seen.json; echo not here >&2; exit 2")]);
+    let done = run_script(&bench);
+    assert!(!done.status.success() && shown(&done).contains("not here"), "{}", shown(&done));
+    assert_eq!(read_json(&bench, "seen.json")["tool_input"]["command"], "mkdir made");
+    assert!(!bench.work().join("made").exists());
+
+    let allow = json!({ "hookSpecificOutput": { "decision": { "behavior": "allow" } } });
+    let bench = with_hooks(&[
+        ("PermissionRequest", "Bash", &format!("echo '{allow}'")),
+        ("PostToolUse", "Read", "cat > read.json"),
+    ]);
+    let done = run_script(&bench);
+    assert!(done.status.success(), "{}", shown(&done));
+    assert!(bench.work().join("made").is_dir());
+    assert_eq!(read_json(&bench, "read.json")["tool_response"]["stdout"], "the file");
+
+    let changed = json!({ "updatedInput": { "command": "echo changed" } });
+    let bench = with_hooks(&[("PreToolUse", "Bash", &decides("allow", changed))]);
+    let done = run_script(&bench);
+    assert!(text(&done.stdout).contains("it printed changed"), "{}", text(&done.stdout));
+    assert!(!bench.work().join("made").exists());
+}
+
+#[test]
+fn a_hook_may_end_a_script() {
+    let stop = r#"echo '{"continue": false, "stopReason": "enough"}'"#;
+    let bench = with_hooks(&[("PreToolUse", "Bash", stop)]);
+    let done = run_script(&bench);
+    assert!(!done.status.success() && shown(&done).contains("enough"), "{}", shown(&done));
+    assert!(!bench.work().join("made").exists());
+}
+
 #[test]
 fn a_hook_that_hangs_is_ended_and_the_turn_goes_on() {
     let bench = with_hooks(&[("PreToolUse", "", "sleep 600 & sleep 600")]);
@@ -256,6 +298,48 @@ fn a_hook_that_floods_or_fails_costs_a_line() {
         assert!(result.contains("printed"), "{command}: {result}");
         assert!(seen.contains(said) && !seen.contains('\u{1b}'), "{command}: {seen}");
     }
+}
+
+/// Copies the conversation that a hook is told of.
+const COPIES: &str = r#"cat "$(sed 's/.*"transcript_path":"\([^"]*\)".*/\1/')" > copy.jsonl"#;
+
+#[test]
+fn a_hook_reads_the_conversation_in_the_shape_of_claude_code() {
+    let bench = with_hooks(&[("Stop", "", COPIES)]);
+    let server = Server::start(vec![exec("echo", &["printed"]), says("It is done.")]);
+    let done = ask(&bench, &server, &["-p", "print it"]);
+    assert!(done.status.success(), "{}", shown(&done));
+    let copy = read(&bench, "copy.jsonl");
+    let lines: Vec<Value> = copy.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [asked, called, came, answered] = &lines[..] else { panic!("{copy}{}", shown(&done)) };
+    assert_eq!(
+        (&asked["type"], &asked["message"]["content"]),
+        (&json!("user"), &json!("print it"))
+    );
+    let call = &called["message"]["content"][0];
+    assert_eq!((&call["type"], &call["name"]), (&json!("tool_use"), &json!("Bash")));
+    assert_eq!(call["input"]["command"], "echo printed");
+    let result = &came["message"]["content"][0];
+    assert_eq!((&result["tool_use_id"], &result["content"]), (&call["id"], &json!("printed")));
+    assert_eq!(answered["type"], "assistant");
+    assert_eq!(answered["message"]["content"][0]["text"], "It is done.");
+}
+
+#[test]
+fn a_hook_of_the_end_has_the_whole_conversation_and_nothing_writes_it_without_hooks() {
+    let bench = with_hooks(&[("SessionEnd", "", COPIES)]);
+    let server = Server::start(vec![says("It is done.")]);
+    assert!(ask(&bench, &server, &["-p", "go"]).status.success());
+    assert!(read(&bench, "copy.jsonl").contains("It is done."), "{}", read(&bench, "copy.jsonl"));
+    let bench = TestDir::new();
+    let server = Server::start(vec![says("It is done.")]);
+    assert!(ask(&bench, &server, &["-p", "go"]).status.success());
+    let found = std::process::Command::new("find")
+        .arg(bench.root.path())
+        .args(["-name", "transcript.jsonl"])
+        .output()
+        .unwrap();
+    assert_eq!(text(&found.stdout), "");
 }
 
 #[test]
@@ -320,6 +404,21 @@ fn nothing_runs_in_a_folder_that_is_not_trusted() {
 }
 
 #[test]
+fn a_run_without_a_screen_lists_hooks_and_servers_and_needs_no_model() {
+    let bench = with_hooks(&[("PreToolUse", "Bash", "./check.sh"), ("TeammateIdle", "", "true")]);
+    bench.settings("[mcp.far]\nurl = \"http://127.0.0.1:1/mcp\"\nenabled = false\n");
+    for (command, parts) in [
+        ("/hooks", ["PreToolUse Bash", "./check.sh", "TeammateIdle"]),
+        ("/mcp", ["far", "http://127.0.0.1:1/mcp", "off"]),
+    ] {
+        let done = bench.command(&["-p", command]).output().unwrap();
+        assert!(done.status.success(), "{}", shown(&done));
+        let page = text(&done.stdout);
+        assert!(parts.iter().all(|part| page.contains(part)), "{page}");
+    }
+}
+
+#[test]
 fn doctor_says_which_hooks_are_used_and_why_others_are_not() {
     let bench = with_hooks(&[
         ("PreToolUse", "Bash", "true"),
@@ -350,4 +449,52 @@ fn what_the_permissions_of_claude_code_deny_is_refused_and_what_they_allow_still
     let doctor = bench.command(&["doctor"]).output().unwrap();
     let said = text(&doctor.stdout);
     assert!(said.contains("ls -a *") && said.contains("permissions.allow"), "{said}");
+}
+
+/// The permissions of a user of Claude Code.
+fn with_permissions(permissions: &Value) -> TestDir {
+    let bench = TestDir::new();
+    let file = bench.path("home/.claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, json!({ "permissions": permissions }).to_string()).unwrap();
+    fs::create_dir(bench.work().join("notes")).unwrap();
+    fs::write(bench.work().join("notes/a.txt"), "the text").unwrap();
+    std::os::unix::fs::symlink("notes/a.txt", bench.work().join("link")).unwrap();
+    bench
+}
+
+#[test]
+fn a_file_that_claude_code_may_not_read_or_change_is_refused_here_too() {
+    let read = |path: &str| call("file_read", &json!({ "path": path }));
+    let deny = json!({ "deny": ["Read(./notes/**)", "Edit(*.lock)"] });
+    for (step, is_refused) in [
+        (read("notes/a.txt"), true),
+        (read("link"), true),
+        (exec("cat", &["notes/../notes/a.txt"]), true),
+        (exec("bash", &["-c", "ls; cat notes/a.txt"]), true),
+        (call("file_write", &json!({ "path": "x/b.lock", "content": "x" })), true),
+        (exec("touch", &["b.lock"]), true),
+        (exec("ls", &["-l"]), false),
+    ] {
+        let bench = with_permissions(&deny);
+        let (said, _) = result(&bench, step, &[]);
+        assert_eq!(said.contains("refused"), is_refused, "{said}");
+    }
+}
+
+#[test]
+fn what_claude_code_asks_about_is_asked_about_whatever_allows_it() {
+    let ask = json!({ "ask": ["Bash(ls:*)", "Write(./notes/**)"] });
+    let write = |path: &str| call("file_write", &json!({ "path": path, "content": "x" }));
+    for (step, asks) in [
+        (exec("ls", &["-l"]), true),
+        (exec("cat", &["notes/a.txt"]), false),
+        (write("notes/b.txt"), true),
+        (write("b.txt"), false),
+    ] {
+        let bench = with_permissions(&ask);
+        bench.settings("[safety]\nallow = [\"ls *\"]\n");
+        let (said, _) = result(&bench, step, &["--mode", "edits"]);
+        assert_eq!(said.contains("declined"), asks, "{said}");
+    }
 }

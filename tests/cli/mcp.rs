@@ -68,13 +68,17 @@ pub(super) fn call(name: &str, input: &Value) -> Reply {
 
 /// What the model gets back for a call of `echo`, when the program has these options.
 fn result(bench: &TestDir, options: &[&str]) -> (String, Output) {
-    let server =
-        Server::start(vec![call("mcp__echo__say", &json!({ "what": "hello" })), says("Done.")]);
+    result_of(bench, call("mcp__echo__say", &json!({ "what": "hello" })), options)
+}
+
+fn result_of(bench: &TestDir, step: Reply, options: &[&str]) -> (String, Output) {
+    let server = Server::start(vec![step, says("Done.")]);
     let done = ask(bench, &server, &[&["-p", "say hello"], options].concat());
     let [_, second] = &server.requests()[..] else { panic!("{}", text(&done.stderr)) };
     let messages = second.json()["messages"].clone();
-    let last = messages.as_array().unwrap().last().unwrap().clone();
-    assert_eq!(last["role"], "tool");
+    // An image comes in a message after it.
+    let mut newest = messages.as_array().unwrap().iter().rev();
+    let last = newest.find(|message| message["role"] == "tool").unwrap();
     (last["content"].as_str().unwrap().to_owned(), done)
 }
 
@@ -99,12 +103,24 @@ fn the_tools_of_servers_come_after_ours() {
     let done = ask(&bench, &server, &["-p", "hello"]);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let tools = server.requests()[0].json()["tools"].clone();
-    let last = tools.as_array().unwrap().last().unwrap()["function"].clone();
-    assert_eq!(
-        (&last["name"], &last["description"]),
-        (&json!("mcp__echo__say"), &json!("Says it."))
-    );
-    assert_eq!(last["parameters"]["properties"]["what"]["type"], "string");
+    let [.., say, resources] = &tools.as_array().unwrap()[..] else { panic!("{tools}") };
+    let say = &say["function"];
+    assert_eq!((&say["name"], &say["description"]), (&json!("mcp__echo__say"), &json!("Says it.")));
+    assert_eq!(say["parameters"]["properties"]["what"]["type"], "string");
+    assert_eq!(resources["function"]["name"], "mcp__echo__resources");
+}
+
+#[test]
+fn the_model_lists_and_reads_the_resources_of_a_server_if_that_is_allowed() {
+    let read = |input: Value| call("mcp__echo__resources", &input);
+    let allowed = ["--allow", "mcp.echo.resources"];
+    let today = json!({ "uri": "memo://today" });
+    let (list, _) = result_of(&with_echo(), read(json!({})), &allowed);
+    assert_eq!(list, "memo://today  today");
+    let (text, _) = result_of(&with_echo(), read(today.clone()), &allowed);
+    assert!(text.contains("Buy bread."), "{text}");
+    let (declined, _) = result_of(&with_echo(), read(today), &[]);
+    assert!(declined.contains("declined"), "{declined}");
 }
 
 #[test]

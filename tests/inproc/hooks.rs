@@ -22,8 +22,8 @@ use crate::support::talk::{self, DONE, SessionClient};
 
 /// Hooks of a folder, each of which ends with 0 and prints nothing.
 #[derive(Clone, Default)]
-struct Played {
-    folders: HookFolders,
+pub(crate) struct Played {
+    pub(crate) folders: HookFolders,
     answers: Arc<Mutex<Vec<(String, bool)>>>,
     ran: Arc<Mutex<Vec<String>>>,
 }
@@ -49,6 +49,10 @@ impl HookAccess for Played {
 
     fn exec(&self) -> Arc<dyn Tool> {
         Arc::new(self.clone())
+    }
+
+    fn transcripts(&self) -> Option<PathBuf> {
+        None
     }
 
     fn has_user(&self) -> bool {
@@ -93,7 +97,7 @@ impl Tool for Played {
 }
 
 /// A folder with hooks of its own.
-fn played(folder: &Path) -> Played {
+pub(crate) fn played(folder: &Path) -> Played {
     let workspace = folder.to_owned();
     let home = folder.join("home");
     fs::create_dir_all(&home).unwrap();
@@ -102,7 +106,7 @@ fn played(folder: &Path) -> Played {
     Played { folders, ..Played::default() }
 }
 
-fn write_hooks(folder: &Path, hooks: &[(&str, &str)]) {
+pub(crate) fn write_hooks(folder: &Path, hooks: &[(&str, &str)]) {
     let events = hooks.iter().map(|(event, command)| {
         ((*event).to_owned(), json!([{ "hooks": [{ "type": "command", "command": command }] }]))
     });
@@ -120,7 +124,7 @@ fn parts(folder: &Path, replies: &[&str], hooks: &Played) -> SessionConfig {
     parts
 }
 
-fn ran(hooks: &Played) -> Vec<String> {
+pub(crate) fn ran(hooks: &Played) -> Vec<String> {
     hooks.ran.lock().unwrap().clone()
 }
 

@@ -13,10 +13,12 @@ use avocet::protocol::{
     Compaction, ContentBlock, Dialect, Event, Message, Op, Role, ToolCall, Truncation, TurnOp,
     TurnOutcome,
 };
+use avocet::session::SessionConfig;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use serde_json::{Value, json};
 
+use crate::hooks;
 use crate::support::talk::derefs_to_client;
 use crate::support::talk::{self, SessionClient, chat, tool};
 
@@ -156,6 +158,10 @@ derefs_to_client!(LongTurn);
 
 impl LongTurn {
     fn start(model: Reader) -> LongTurn {
+        LongTurn::start_with(model, |_| {})
+    }
+
+    fn start_with(model: Reader, change: impl FnOnce(&mut SessionConfig)) -> LongTurn {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         fs::create_dir(real.join("places")).unwrap();
@@ -169,6 +175,7 @@ impl LongTurn {
         let mut parts = talk::parts(&real, Arc::new(model.clone()));
         talk::with_files(&mut parts);
         parts.info.max_steps = Some(0);
+        change(&mut parts);
         LongTurn { client: SessionClient::start(parts), model, folder }
     }
 
@@ -321,6 +328,19 @@ async fn three_hundred_steps_lose_nothing_without_a_receipt() {
         assert!(last.contains("two count twice") && last.contains("place 7 counts twice"));
         assert!(last.contains("steps of this turn are done and left out here, cmd_001 to "));
     }
+}
+
+#[tokio::test]
+async fn hooks_run_before_a_turn_sums_up_its_own_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let hooks = hooks::played(folder.path());
+    hooks::write_hooks(&hooks.folders.home, &[("PreCompact", "./save.sh")]);
+    let model = Reader { window: 24_000, ..Reader::new(Dialect::Tools, Summarizing::Works, 60) };
+    let mut turn = LongTurn::start_with(model, |parts| parts.hooks = Some(Box::new(hooks.clone())));
+    turn.play(WORDS).await;
+    let summaries = *turn.model.summaries.lock().unwrap();
+    assert!(summaries > 0);
+    assert_eq!(hooks::ran(&hooks), vec!["./save.sh"; summaries]);
 }
 
 #[tokio::test]

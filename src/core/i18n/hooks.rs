@@ -43,10 +43,10 @@ words! { "hooks":
     STATE_NO_SUBAGENTS: "does not run: there are no subagents", "不运行：没有子智能体";
     REFUSED: "its command is refused: {why}", "其命令被拒绝：{why}";
     WAITS: "Avocet waits for your answer", "Avocet 正在等待你的回答";
-    DENY_UNKNOWN: "`permissions.deny` has `{rule}`, which no rule of Avocet can say: it does not count here", "`permissions.deny` 中的 `{rule}` 无法用 Avocet 的规则表达，在这里不生效";
-    DENY_TOO_MANY: "only the first {limit} rules of `permissions.deny` count", "`permissions.deny` 只有前 {limit} 条规则生效";
+    RULE_UNKNOWN: "`permissions.{list}` has `{rule}`, which no rule of Avocet can say: it does not count here", "`permissions.{list}` 中的 `{rule}` 无法用 Avocet 的规则表达，在这里不生效";
+    TOO_MANY_RULES: "only the first {limit} rules of `permissions.{list}` count", "`permissions.{list}` 只有前 {limit} 条规则生效";
     ALLOW_UNUSED: "`permissions.allow` is not taken over (rules: {count}): what runs unasked here, you allow here", "`permissions.allow` 不会被采用（规则数：{count}）：在这里无需询问的内容，由你在这里允许";
-    ASK_UNUSED: "`permissions.ask` is not read (rules: {count}): Avocet asks before all that does more than read, unless you allowed it", "不读取 `permissions.ask`（规则数：{count}）：除你已允许的以外，Avocet 对一切超出读取的操作都会询问";
+    ASKS_BY: "asks, by `permissions.ask`", "按 `permissions.ask` 询问";
     DENIES: "refuses, by `permissions.deny`", "按 `permissions.deny` 拒绝";
     LAST_RUN: "last run", "上次运行";
     LAST_EXIT: "exit {code}, {ms} ms", "退出码 {code}，{ms} 毫秒";

@@ -14,13 +14,14 @@ use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
-    Access, InputError, PatchTask, ResolvedPath, TaskResult, ToolTask, Write, content, decode,
-    digest, excerpt, resolve_path,
+    InputError, PatchTask, ResolvedPath, TaskResult, ToolTask, Write, content, decode, digest,
+    excerpt, resolve_path,
 };
 use crate::findings::Findings;
 use crate::paths::PathClass;
 use crate::redact::Redactor;
 use crate::spec::JudgeContext;
+use crate::user_rules::FileAccess;
 use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Change, Effect, Tier};
 use avocet_core::text::encoding::{self, FileEncoding};
@@ -63,7 +64,7 @@ pub fn write(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, context, findings)?;
+    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, findings)?;
     add_write_findings(&spot, class, context, findings);
     let text = input.text(CONTENT)?;
     if text.len() > MAX_BYTES {
@@ -116,7 +117,7 @@ pub fn edit(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> TaskResult {
-    let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, context, findings)?;
+    let (spot, class) = resolve_path(input.text(PATH)?, FileAccess::Writes, context, findings)?;
     let edits = parse_edits(input)?;
     edit_file((spot, class), edits, context, findings)
 }
@@ -162,7 +163,7 @@ pub fn patch(
 ) -> TaskResult {
     let mut writes: Vec<Write> = Vec::new();
     for file in file_patch::parse(text, path)? {
-        let (spot, class) = resolve_path(file.path(), Access::Writes, context, findings)?;
+        let (spot, class) = resolve_path(file.path(), FileAccess::Writes, context, findings)?;
         if writes.iter().any(|write| write.spot == spot) {
             return Err(spot.say(phrases::PATCH_TWICE).into());
         }
@@ -179,7 +180,8 @@ pub fn patch(
                 writes.push(written(edit_file((spot, class), edits, context, findings)?)?);
             }
             PatchedFile::Update { to: Some(to), edits, .. } => {
-                let (target, target_class) = resolve_path(&to, Access::Writes, context, findings)?;
+                let (target, target_class) =
+                    resolve_path(&to, FileAccess::Writes, context, findings)?;
                 if content(&target, context, MAX_BYTES)?.is_some() {
                     return Err(target.say(phrases::PATCH_EXISTS).into());
                 }

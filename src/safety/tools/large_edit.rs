@@ -8,12 +8,11 @@ use super::edit::{TextEdit, has_crlf_only};
 use super::file::{FROM, TO};
 use super::input::{InputFields, PATH};
 use super::masks::Masks;
-use super::{
-    Access, Cut, InputError, LargeEdit, ResolvedPath, TaskResult, ToolTask, digest, resolve_path,
-};
+use super::{Cut, InputError, LargeEdit, ResolvedPath, TaskResult, ToolTask, digest, resolve_path};
 use crate::findings::Findings;
 use crate::paths::PathClass;
 use crate::spec::JudgeContext;
+use crate::user_rules::FileAccess;
 use crate::{Contents, EditRange, EditSearch, FoundText, LargeFileState, PathKind};
 use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Change, Tier};
@@ -31,7 +30,7 @@ pub fn edit(input: &InputFields<'_>, context: &JudgeContext<'_>, out: &mut Findi
         return change::patch(patch, input.optional_text(PATH)?, context, out);
     }
     let mut findings = Findings::default();
-    let place = resolve_path(input.text(PATH)?, Access::Writes, context, &mut findings)?;
+    let place = resolve_path(input.text(PATH)?, FileAccess::Writes, context, &mut findings)?;
     if !is_large(&place.0, context) {
         return change::edit(input, context, out);
     }

@@ -19,6 +19,7 @@ use super::findings::{Findings, excerpt};
 use super::mcp_names;
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
+use super::user_rules::{self, FileAccess};
 use super::web::FetchTask;
 use super::{Contents, LargeFileState, PathKind, Workspace};
 use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
@@ -479,18 +480,11 @@ pub fn remembered_tool(action: &StepAction) -> Option<&str> {
     }
 }
 
-/// The use a tool makes of a path.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    Reads,
-    Writes,
-}
-
 /// The target of a path. Nothing is written through a link out of the workspace; reading
 /// through a link is judged by its target, as for `cat`.
 fn resolve_path(
     text: &str,
-    access: Access,
+    access: FileAccess,
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Result<(ResolvedPath, PathClass), InputError> {
@@ -502,8 +496,9 @@ fn resolve_path(
     let written = paths::absolute(text, &context.cwd, &policy_cx.place.home);
     let path = policy_cx.world.resolve(&written);
     let class = paths::classify(text, &context.cwd, policy_cx);
+    user_rules::check_path(access, text, None, context, findings);
     let path = ResolvedPath::new(path, policy_cx.place);
-    if access == Access::Writes
+    if access == FileAccess::Writes
         && policy_cx.place.contains(&paths::normalize(&written))
         && !path.inside
     {
@@ -536,7 +531,7 @@ fn resolve_read(
     context: &JudgeContext<'_>,
     findings: &mut Findings,
 ) -> Result<ResolvedPath, InputError> {
-    let (spot, class) = resolve_path(text, Access::Reads, context, findings)?;
+    let (spot, class) = resolve_path(text, FileAccess::Reads, context, findings)?;
     match class.read_risk() {
         Some((rule, why, effects)) => {
             findings.add(rule, Tier::L1, spot.say(why), None, effects);

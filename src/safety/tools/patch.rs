@@ -9,11 +9,12 @@ use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
-    Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, excerpt,
-    json_edit, resolve_path,
+    InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, excerpt, json_edit,
+    resolve_path,
 };
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
+use crate::user_rules::FileAccess;
 use avocet_core::i18n::{LocalizedText, safety as phrases};
 use avocet_core::protocol::{Effect, Tier};
 
@@ -41,7 +42,7 @@ pub fn judge(
     findings: &mut Findings,
 ) -> TaskResult {
     let (spot, _) =
-        resolve_path(input.text(PATH)?, Access::Writes, context, &mut Findings::default())?;
+        resolve_path(input.text(PATH)?, FileAccess::Writes, context, &mut Findings::default())?;
     if !is_listed(&spot, context) {
         let say = spot.say(phrases::CONFIG_NOT_LISTED);
         findings.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
