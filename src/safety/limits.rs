@@ -38,6 +38,7 @@ const OPEN: &[Phrase] = &[
     words::OPEN_NETWORK,
     words::OPEN_SENT,
     words::OPEN_NAMES,
+    words::OPEN_MODES,
     words::OPEN_FREE,
 ];
 
