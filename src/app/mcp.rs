@@ -91,12 +91,20 @@ impl ServerFiles {
         move || read_definitions(&folders)
     }
 
+    fn answer_hash(&self, definition: &ServerDefinition) -> String {
+        definition.answer_hash(self.folder())
+    }
+
+    fn folder(&self) -> &Path {
+        self.folders.workspace.as_deref().unwrap_or(Path::new(""))
+    }
+
     /// What of each file is used, and what is not and why. Blocks.
     pub fn rows(&self, trusted: bool) -> Vec<PageRow> {
-        let folder = self.folders.workspace.as_deref().unwrap_or(Path::new(""));
+        let folder = self.folder();
         let approvals = Approvals::open(&self.answers, folder).0;
         let state = |server: &ServerDefinition| {
-            start_state(server, trusted, approvals.server(&server.hash()))
+            start_state(server, trusted, approvals.server(&server.answer_hash(folder)))
         };
         let mut rows = file_rows(&self.reader(trusted)(), &state);
         if !rows.is_empty() {
@@ -128,7 +136,7 @@ impl McpAccess for FolderServers {
     }
 
     fn answer(&self, definition: &ServerDefinition) -> Option<bool> {
-        self.approvals.server(&definition.hash())
+        self.approvals.server(&self.files.answer_hash(definition))
     }
 
     fn save_answer(
@@ -136,7 +144,8 @@ impl McpAccess for FolderServers {
         definition: &ServerDefinition,
         is_allowed: bool,
     ) -> Result<(), LocalizedText> {
-        let saved = self.approvals.remember_server(&definition.hash(), is_allowed);
+        let hash = self.files.answer_hash(definition);
+        let saved = self.approvals.remember_server(&hash, is_allowed);
         saved.map_err(|error| diagnostic::io_reason(&error))
     }
 

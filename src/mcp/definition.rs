@@ -1,7 +1,8 @@
 //! What the user, or a repository, wrote about a server, before variables are filled in.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use avocet_core::text::command_line;
@@ -12,6 +13,9 @@ use super::message::McpError;
 
 pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+/// The most files that are looked at for an answer, and bytes of one.
+const MAX_FILES: usize = 16;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 /// The most characters of a name.
 pub(crate) const MAX_NAME: usize = 64;
 
@@ -117,6 +121,22 @@ impl ServerDefinition {
         short_hash(&json!([self.name, transport]).to_string(), 64)
     }
 
+    /// Identifies what an answer of the user counts for: the definition, and the files of the
+    /// workspace that it names, which are what would run.
+    pub fn answer_hash(&self, workspace: &Path) -> String {
+        let ServerTransport::Stdio(server) = &self.transport else { return self.hash() };
+        let folder = server.cwd.as_ref().map_or(workspace.to_owned(), |cwd| workspace.join(cwd));
+        let texts = std::iter::once(&server.command).chain(&server.args).chain(server.env.values());
+        let words = texts.flat_map(|text| text.split(|c: char| c.is_whitespace() || c == '='));
+        let files = words.map(|word| folder.join(word));
+        let files = files.filter(|path| path.starts_with(workspace) && path.is_file());
+        let contents: Vec<String> = files.take(MAX_FILES).map(|path| file_hash(&path)).collect();
+        if contents.is_empty() {
+            return self.hash();
+        }
+        short_hash(&json!([self.hash(), contents]).to_string(), 64)
+    }
+
     /// The command line in full with the folder that it names, or the address. Values of variables
     /// and headers are not shown.
     pub fn summary(&self) -> String {
@@ -188,6 +208,16 @@ impl ToolFilter {
             })
         };
         (self.only.is_empty() || names(&self.only)) && !names(&self.except)
+    }
+}
+
+fn file_hash(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
+    match read {
+        Ok(_) => short_hash(&String::from_utf8_lossy(&bytes), 64),
+        Err(error) => error.to_string(),
     }
 }
 
@@ -289,6 +319,27 @@ mod tests {
         }
         assert_eq!(elsewhere.summary(), "cd '/home/ada/other code' && a");
         assert_ne!(elsewhere.hash(), plain.hash());
+    }
+
+    #[test]
+    fn an_answer_counts_for_the_scripts_of_the_workspace_that_are_named() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(root.path().join(name), text).unwrap();
+        for (command, args, env) in [
+            ("node", &["server.js"][..], &[][..]),
+            ("./server.js", &[], &[]),
+            ("node", &["--require=server.js", "x"], &[]),
+            ("node", &["x"], &[("NODE_OPTIONS", "--require ./server.js")]),
+        ] {
+            write("server.js", "one");
+            let server = definition(command, args, env);
+            let before = server.answer_hash(root.path());
+            assert_eq!(server.answer_hash(root.path()), before);
+            write("server.js", "two");
+            assert_ne!(server.answer_hash(root.path()), before, "{command} {args:?}");
+        }
+        let server = definition("npx", &["-y", "other"], &[]);
+        assert_eq!(server.answer_hash(root.path()), server.hash());
     }
 
     #[test]

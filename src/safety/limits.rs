@@ -38,6 +38,7 @@ const OPEN: &[Phrase] = &[
     phrases::OPEN_NETWORK,
     phrases::OPEN_SENT,
     phrases::OPEN_NAMES,
+    phrases::OPEN_MODES,
     phrases::OPEN_FREE,
 ];
 

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::places::is_named;
 use super::reach::{self, OperandScope};
 use super::rules::remembered::{FILE_COMMANDS, INSTALL};
-use super::spec::{JudgeContext, ProgramCall};
+use super::spec::{ArgPosition, JudgeContext, ProgramCall};
 use super::{NamedWrite, PathKind, Program, WriteOpening, paths};
 
 /// Programs, and the options that name what they write. An empty list of programs means all.
@@ -66,6 +66,11 @@ impl ProgramCall<'_> {
         let policy_cx = self.context.policy_cx;
         let cwd = &self.context.cwd;
 
+        // A shell writes in the home there, and a program in a folder of that name.
+        let is_line = !matches!(self.seat, ArgPosition::From(_));
+        let at_home = text.strip_prefix("~/").filter(|_| is_line);
+        let at_home = at_home.map(|rest| policy_cx.place.home.join(rest).display().to_string());
+        let text = at_home.as_deref().unwrap_or(text);
         // What a shell or the user would take for another place than the program does.
         let is_plain = !text.starts_with('~') && !text.contains(['$', '*', '?', '`', '[', '{']);
         if !is_plain || text.starts_with("file:") || !is_direct(text, self.context) {

@@ -46,6 +46,9 @@ pub struct Needs {
     pub signals: bool,
     /// It finds no program of the project by its name: that would run with what is opened to it.
     pub hides_programs: bool,
+    /// Other steps are paused while it runs: they could change the hooks and settings that it
+    /// follows with what is opened to it.
+    pub pauses_others: bool,
     /// It asks the kernel about the network of this machine, also where it only reads.
     pub netlink: bool,
 }

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::needs::{GuardedFiles, Needs, matches_name};
 use super::places::{self, PlaceRow, UserPath, is_named};
 use super::policy::{Limit, Policy};
-use super::signing::{find_hooks, signing_rule};
+use super::signing::{find_hooks, pushes_into_workspace, signing_rule};
 use super::spec::{
     ArgPart, ArgToken, JudgeContext, Operands, Takes, ValueKind, is_doubtful, operands,
 };
@@ -102,7 +102,9 @@ impl Needs {
         for row in places::HOMES.iter().chain(places::BASE).filter(|row| row.applies_to(rule)) {
             self.made.extend(row.places.first());
         }
-        let reaches_others = !rule.starts_with("git.") || findings.has(Effect::Network);
+        let is_local = rule == "git.push" && pushes_into_workspace(&command.args, context);
+        let reaches_others =
+            !rule.starts_with("git.") || findings.has(Effect::Network) && !is_local;
         if reaches_others {
             self.credentials.extend(named(places::CREDENTIALS).filter(&is_there));
             self.refreshed.extend(named(places::REFRESHED));
@@ -117,7 +119,7 @@ impl Needs {
         let devices = places::DEVICES.iter().filter(|(rules, _)| is_named(rules, rule));
         self.devices.extend(devices.flat_map(|(_, devices)| devices.iter().copied()));
         let variables = places::VARIABLES.iter().filter(|(rules, _)| {
-            is_named(rules, rule) || signing.is_some_and(|rule| is_named(rules, rule))
+            !is_local && is_named(rules, rule) || signing.is_some_and(|rule| is_named(rules, rule))
         });
         self.variables.extend(variables.flat_map(|(_, names)| names.split_ascii_whitespace()));
         self.signals = is_named(KILLS, rule);
@@ -134,6 +136,7 @@ impl Needs {
         // Hooks run code as a build does, and an agent that signs is reached by a socket.
         self.network |= hooks.is_some() || signing.is_some();
         if self.uses_credentials(&place.secret_variables) {
+            self.pauses_others = runs_git && rule != "git.clone";
             let say = phrases::SANDBOX_CREDENTIALS
                 .with("places", self.credential_names(&place.secret_variables));
             findings.add(CREDENTIALS, Tier::L1, say, None, &[Effect::Secret]);
@@ -210,6 +213,13 @@ fn direct_command(action: &StepAction, findings: &Findings) -> Option<CommandRul
 fn is_configured(name: &str, given: &[String]) -> bool {
     let rows = CONFIGURED.iter().filter(|(programs, ..)| is_named(programs, name));
     let mut rows = rows.map(|(_, letters, words)| (letters, words));
+    let mut own = given.iter().filter(|arg| !arg.starts_with('-'));
+    let is_starter = own.next().is_some_and(|first| {
+        STARTERS.iter().any(|(programs, subs)| is_named(programs, name) && is_named(subs, first))
+    });
+    if is_starter {
+        return true;
+    }
     rows.any(|(letters, words)| {
         given.iter().any(|arg| match (arg.strip_prefix("--"), arg.strip_prefix('-')) {
             (Some(long), _) => {
@@ -217,8 +227,12 @@ fn is_configured(name: &str, given: &[String]) -> bool {
                 // Many programs take the beginning of a word.
                 !long.is_empty() && words.split(' ').any(|word| word.starts_with(long))
             }
-            // Letters can be joined: `-vo`.
-            (None, Some(short)) => short.contains(|c: char| letters.contains(c)),
+            // Letters can be joined: `-vo`. Some programs have words after one dash.
+            (None, Some(short)) => {
+                let word = short.split('=').next().unwrap_or_default();
+                short.contains(|c: char| letters.contains(c))
+                    || words.split(' ').any(|own| own == word)
+            }
             (None, None) => false,
         })
     })
@@ -227,8 +241,9 @@ fn is_configured(name: &str, given: &[String]) -> bool {
 /// Programs, and the letters and words of their options that name settings or programs.
 #[rustfmt::skip]
 const CONFIGURED: &[(&str, &str, &str)] = &[
-    ("git", "", "receive-pack upload-pack exec config"),
+    ("git", "", "receive-pack upload-pack exec config git-dir work-tree"),
     ("ssh scp sftp sshfs autossh", "oFSDI", ""),
+    ("sftp", "b", ""),
     ("ssh-add ssh-keygen ssh-copy-id ssh-keyscan", "oFsSDwP", ""),
     ("rsync", "eM", "rsh"),
     ("mosh", "", "ssh client server"),
@@ -237,10 +252,24 @@ const CONFIGURED: &[(&str, &str, &str)] = &[
     ("docker podman nerdctl buildah skopeo", "", "config"),
     ("npm npx pnpm yarn bun", "", "userconfig globalconfig script-shell node-options"),
     ("cargo", "", "config"),
+    ("go", "", "toolexec exec vettool"),
+    ("pip pip2 pip3", "", "python"),
+    ("cdk", "a", "app"),
+    ("terraform tofu terragrunt", "", "plugin-dir"),
+    ("restic borg rclone", "o", "option rsh password-command remote-path sftp-command"),
     ("aws eksctl sam cdk", "", "config-file"),
     ("gcloud gsutil bq", "o", "configuration flags-file bigqueryrc"),
-    ("gpg gpg2 gpgsm", "", "homedir options agent-program dirmngr-program pinentry-program photo-viewer keyserver-options"),
+    ("gpg gpg2 gpgsm", "", "homedir options agent-program dirmngr-program pinentry-program photo-viewer keyserver-options exec-path"),
     ("curl wget", "K", "config"),
+];
+
+/// Programs, and those of their sub-commands that start what the next words name.
+const STARTERS: &[(&str, &str)] = &[
+    ("sops", "exec-env exec-file"),
+    ("op", "run"),
+    ("gh", "alias extension"),
+    ("helm", "plugin"),
+    ("firebase", "emulators:exec"),
 ];
 
 /// The command after wrappers that keep it what it is; `None` where that is not certain.

@@ -68,6 +68,43 @@ pub fn find_hooks(args: &[String], cwd: &Path, policy_cx: PolicyContext<'_>) -> 
     RepositoryHooks { folder, names }
 }
 
+/// Whether a push may go to a repository in the workspace: its hooks are files of the project.
+pub fn pushes_into_workspace(args: &[String], context: &JudgeContext<'_>) -> bool {
+    let policy_cx = context.policy_cx;
+    let (settings, here) = read_settings(args, &context.cwd, policy_cx);
+    let tree = here.work_tree().map_or(context.cwd.as_path(), |(tree, _)| tree);
+    let given = args.iter().skip_while(|arg| *arg != "push").skip(1);
+    let named: Vec<&str> = given
+        .filter_map(|arg| match arg.strip_prefix('-') {
+            Some(option) => option.split_once('=').map(|(_, value)| value),
+            None => Some(arg.as_str()),
+        })
+        .collect();
+    let is_remote = |setting: &&GitSetting| {
+        setting.section == "remote" && ["url", "pushurl"].contains(&setting.name.as_str())
+    };
+    let is_of = |setting: &GitSetting, name: &str| setting.subsection.as_deref() == Some(name);
+    let urls = settings.iter().filter(is_remote);
+    let mut names = named.iter().copied();
+    let chosen = names.find(|name| urls.clone().any(|url| is_of(url, name)));
+    let urls = urls.filter(|url| match chosen {
+        Some(name) => is_of(url, name),
+        // Another address is given, or the repository says which.
+        None => named.is_empty(),
+    });
+    let is_repository = |place: &str| {
+        let place = place.strip_prefix("file://").unwrap_or(place);
+        [tree, &context.cwd].into_iter().any(|folder| {
+            let path =
+                policy_cx.world.resolve(&paths::absolute(place, folder, &policy_cx.place.home));
+            let marks = ["HEAD", ".git/HEAD", ".git"];
+            policy_cx.place.contains(&path)
+                && marks.iter().any(|name| policy_cx.world.kind(&path.join(name)) == PathKind::File)
+        })
+    };
+    named.iter().copied().chain(urls.map(|url| url.value.as_str())).any(is_repository)
+}
+
 impl RepositoryHooks {
     /// The sentence that names them, and says whether they changed since the folder was trusted.
     pub fn named(&self, policy_cx: PolicyContext<'_>) -> LocalizedText {

@@ -153,6 +153,8 @@ impl NeedsApproval {
         let is_for_user = |reason: &Reason| {
             let rule = reason.rule.as_str();
             matches!(rule, "requires.confirm" | "folder.untrusted" | "asked")
+                // Such a place is asked about by itself: what steers others acts outside of steps.
+                || rule.starts_with("path.")
                 || rule.starts_with("sandbox.") && !OF_EVERY_SANDBOX.contains(&rule)
         };
         let is_grave = !risk.can_batch_approve() || !risk.can_preapprove();

@@ -64,6 +64,7 @@ pub use setup::{Exec, Setup, StepLimits};
 pub use watchdog::Watchdog;
 
 use capture::CapturedText;
+use process_group::PausedSteps;
 use process_group::daemons::DaemonRule;
 use spawn::{ChildStreams, StepStartError};
 use supervise::{ChildOutput, Finished, KeptStep, Pipes, StepEnd, Supervised, Times};
@@ -133,6 +134,11 @@ async fn run(
     let by_hand = input.is_none() && matches!(judged.step.work, StepAction::Shell { .. });
     if judged.risk.tier == Tier::L0 && !by_hand {
         return run_unguarded(exec, step, (input, control), &mut left).await;
+    }
+    // What they changed is put back before it starts, and they change nothing more until it ends.
+    let mut _paused = None;
+    if judged.launch.needs.pauses_others {
+        _paused = Some(PausedSteps::pause().await);
     }
     let looked = guard_files(exec, judged, by_hand).await;
     let mut ended = run_unguarded(exec, step, (input, control), &mut left).await;

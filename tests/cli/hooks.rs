@@ -126,6 +126,16 @@ fn an_allow_never_answers_a_grave_question() {
 }
 
 #[test]
+fn an_allow_answers_no_question_about_a_file_that_steers_what_runs_later() {
+    let bench = with_hooks(&[("PreToolUse", "*", &decides("allow", json!({})))]);
+    fs::write(bench.work().join("a.sh"), "x").unwrap();
+    for name in [".envrc", ".vscode/tasks.json", ".git/hooks/pre-push", "AGENTS.md"] {
+        let (result, _) = result(&bench, exec("cp", &["a.sh", name]), &[]);
+        assert!(result.contains("declined"), "{name}: {result}");
+    }
+}
+
+#[test]
 fn an_ask_makes_a_question_of_a_step_that_would_run() {
     let bench = with_hooks(&[("PreToolUse", "Bash", &decides("ask", json!({})))]);
     let (result, seen) = result(&bench, exec("ls", &[]), &[]);

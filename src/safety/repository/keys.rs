@@ -74,6 +74,9 @@ const ROWS: &[SettingRow] = &[
     SettingRow("browser", "cmd", NEVER),
     SettingRow("man", "cmd", NEVER),
     SettingRow("tar", "command", NEVER),
+    SettingRow("lfs", "path", NEVER),
+    SettingRow("lfs", "clean", NEVER),
+    SettingRow("lfs", "smudge", NEVER),
 ];
 
 /// Whether git may start a program because of this setting. `core.worktree` and

@@ -231,7 +231,7 @@ const SUBS: &[Spec] = &[
         .keeps(&["git restore a.txt", "git restore --staged .", "git restore -S ."]).raised(&["git restore .", "git restore :/", "git restore --staged --worktree .", "git restore -SW ."]),
     Spec::ask("switch", phrases::GIT_SWITCHES, &[Write, Exec]).dangers(&[Danger::refuse("force", &["-f|--force|--discard-changes"], phrases::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git switch main", "git switch -c x"]).raised(&["git switch -f main", "git switch --discard-changes main"]),
     Spec::ask("fetch clone ls-remote fetch-pack http-fetch remote-https remote-http", phrases::USES_NETWORK, &[Network, Write])
-        .dangers(&[Danger::ask("program", &["--upload-pack=|-u=|--exec=|--receive-pack="], phrases::STARTS_PROGRAM, &[Exec])]).keeps(&["git fetch", "git clone https://example.com/x", "git ls-remote origin"]),
+        .dangers(&[Danger::ask("program", &["--upload-pack=|-u=|--exec=|--receive-pack="], phrases::STARTS_PROGRAM, &[Exec]), Danger::ask("config", &["-c=|--config="], phrases::GIT_CONFIGURED, &[Exec]), Danger::ask("template", &["--template="], phrases::GIT_RUNS, &[Exec])]).keeps(&["git fetch", "git clone https://example.com/x", "git ls-remote origin", "git clone -qc a.b=c x", "git clone --template=x y"]),
     Spec::ask("difftool", phrases::GIT_WRITES, &[Write, Exec]).dangers(&[Danger::ask("program", &["-x=|--extcmd="], phrases::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git difftool", "git difftool -x id"]).raised(&["git difftool -x 'rm -rf x'"]),
     Spec::ask("push send-pack", phrases::GIT_PUSHES, &[Network, Send, Write]).values("-o=text --push-option=text --repo=text --receive-pack=text --exec=text --recurse-submodules=text")
         .flags("--follow-tags --force-if-includes")

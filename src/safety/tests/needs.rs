@@ -285,6 +285,17 @@ fn an_argument_that_starts_a_program_or_a_program_of_the_folder_opens_nothing() 
         "ssh-keygen -D ./evil.so",
         "kubectl --kubeconfig=x get pods",
         "docker --config x ps",
+        "git clone -c core.sshCommand=./evil.sh ssh://host/x",
+        "git clone -qccore.sshCommand=./evil.sh ssh://host/x",
+        "git clone --template=./hooks https://example.com/x",
+        "git --git-dir=evil.git push",
+        "git --git-dir evil.git push",
+        "sftp -b batch host",
+        "go install -toolexec=./evil.sh ./...",
+        "pip --python ./evil.sh install x",
+        "cdk --app ./evil.sh synth",
+        "sops exec-env x ./evil.sh",
+        "gh alias set x !./evil.sh",
         "npm install --userconfig x",
         "hg push",
         "./git push",
@@ -456,6 +467,59 @@ fn a_step_that_may_use_credentials_names_the_hooks_that_run_beside_them() {
         assert!(!said.contains("changed") && !said.contains("as they were"), "{said}");
     }
     assert_eq!(hooks_named("aws s3 ls", &policy), None);
+}
+
+/// A machine whose repository has a remote beside it, in the workspace.
+struct Near;
+
+impl Machine for Near {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        paths::normalize(path)
+    }
+
+    fn kind(&self, path: &Path) -> PathKind {
+        let is_head = path.ends_with("near.git/HEAD") || path == Path::new("/w/.git/HEAD");
+        if is_head { PathKind::File } else { Hooked.kind(path) }
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        world().program(name)
+    }
+
+    fn read(&self, path: &Path, _: usize) -> Contents {
+        let settings =
+            b"[remote \"near\"]\n\turl = near.git\n[remote \"far\"]\n\turl = git@host:x\n";
+        let is_read = path.ends_with(".git/config");
+        if is_read { Contents::Bytes(settings.to_vec()) } else { Contents::Missing }
+    }
+}
+
+#[test]
+fn a_push_to_a_repository_in_the_workspace_may_use_no_credentials() {
+    let may_use = |line: &str| {
+        let words = words_of(line);
+        let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        let (policy, place) = (Policy::default(), place());
+        let policy_cx = PolicyContext { policy: &policy, place: &place, world: &Near };
+        let needs = assess(step(&words[0], &args), policy_cx).judgement().launch.needs.clone();
+        assert_eq!(needs.pauses_others, !needs.credentials.is_empty(), "{line}");
+        !needs.credentials.is_empty()
+    };
+    for line in [
+        "git push near.git main",
+        "git push ./near.git main",
+        "git push file:///w/near.git main",
+        "git push --repo=near.git",
+        "git push near main",
+        "git push -q near",
+        "git push",
+        "git push . HEAD:x",
+    ] {
+        assert!(!may_use(line), "its hooks would run with them: {line}");
+    }
+    for line in ["git push far main", "git push -u far", "git push git@host:x main", "git pull"] {
+        assert!(may_use(line), "{line}");
+    }
 }
 
 #[test]

@@ -349,6 +349,27 @@ pub(super) fn is_running(pid: Pid) -> bool {
     return rustix::process::test_kill_process(pid).is_ok();
 }
 
+/// The processes of other steps, paused as long as this value lives.
+#[derive(Debug)]
+pub(super) struct PausedSteps(Vec<i32>);
+
+impl PausedSteps {
+    pub(super) async fn pause() -> PausedSteps {
+        #[cfg(target_os = "linux")]
+        let stopped = tokio::task::spawn_blocking(|| PausedSteps(descendants::stop_steps())).await;
+        #[cfg(not(target_os = "linux"))]
+        let stopped = Ok::<_, tokio::task::JoinError>(PausedSteps(Vec::new()));
+        stopped.unwrap_or(PausedSteps(Vec::new()))
+    }
+}
+
+impl Drop for PausedSteps {
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        descendants::continue_steps(&self.0);
+    }
+}
+
 /// One start at a time in this process, of any step: an unmarked process below us while
 /// this is held can only belong to the step that starts. The lock is on a file that the
 /// kernel has once for each process.

@@ -77,6 +77,11 @@ const NAMESPACES: &[u64] =
 
 /// Sets a limit of a process, of any of the same user: one that has no time left is killed.
 const LIMIT: Call = call("prlimit64", 302, 261);
+/// The same of its own process.
+const OWN_LIMIT: Call = call("setrlimit", 160, 164);
+/// The limit that holds the mark of a step. A program that lowers it would no longer be found when
+/// its step ends.
+const MARKED_LIMIT: u64 = 15;
 
 const SOCKET: Call = call("socket", 41, 198);
 const SOCKET_PAIR: Call = call("socketpair", 53, 199);
@@ -160,7 +165,11 @@ fn rules(
     };
     deny(&mut rules, &SOCKET, arch, &sockets);
     deny(&mut rules, &SOCKET_PAIR, arch, &[none_of(&[LOCAL])?]);
-    deny(&mut rules, &LIMIT, arch, &[none_of(&[ITSELF])?]);
+    let is_set = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    let sheds = vec![compare_arg(1, MARKED_LIMIT, SeccompCmpOp::Eq)?, is_set];
+    deny(&mut rules, &LIMIT, arch, &[none_of(&[ITSELF])?, SeccompRule::new(sheds)?]);
+    let sheds = vec![compare_arg(0, MARKED_LIMIT, SeccompCmpOp::Eq)?];
+    deny(&mut rules, &OWN_LIMIT, arch, &[SeccompRule::new(sheds)?]);
     let views = NAMESPACES
         .iter()
         .map(|flag| SeccompRule::new(vec![compare_arg(0, *flag, SeccompCmpOp::MaskedEq(*flag))?]));
@@ -210,7 +219,7 @@ mod tests {
         let all: Vec<&Call> = NEVER
             .iter()
             .chain(NO_CHANGE)
-            .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3, &LIMIT])
+            .chain([&SOCKET, &SOCKET_PAIR, &IOCTL, &CLONE, &CLONE3, &LIMIT, &OWN_LIMIT])
             .collect();
         for (at, call) in all.iter().enumerate() {
             for other in all.iter().skip(at + 1) {

@@ -49,6 +49,34 @@ async fn a_program_that_passes_for_a_daemon_cannot_leave_a_hook_after_its_step()
 }
 
 #[tokio::test]
+async fn a_step_beside_it_cannot_hand_git_a_hook_that_meets_credentials() {
+    let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
+    wall.identity();
+    let root = wall.repository("code/shop");
+    wall.write(&wall.home(".gnupg/x"), "SECRET");
+    wall.write(&root.join("evil.sh"), "#!/bin/sh\ncat ~/.gnupg/x >> stolen\nexit 1\n");
+    let racer = "while :; do cp evil.sh .git/t; mv .git/t .git/hooks/pre-commit; done\n";
+    wall.write(&root.join("racer.sh"), racer);
+    let cancel = CancellationToken::new();
+    let (output, _live) = unbounded_channel();
+    let watch = RunControl::new(cancel.clone(), output);
+    let job = wall.exec.run(wall.approved(&["bash", "racer.sh"]), watch);
+    let attacked = async {
+        let mut put_back = 0;
+        for _ in 0..3 {
+            wait_for(&root.join(".git/hooks/pre-commit")).await;
+            let seen = wall.run(&["git", "commit", "-S", "--allow-empty", "-qm", "x"]).await;
+            put_back += usize::from(seen.note.is_some());
+        }
+        cancel.cancel();
+        put_back
+    };
+    let (_, put_back) = tokio::join!(job, attacked);
+    let stolen = fs::read_to_string(root.join("stolen")).unwrap_or_default();
+    assert_eq!((stolen.as_str(), put_back), ("", 3), "what the job changed is put back first");
+}
+
+#[tokio::test]
 async fn no_step_sets_limits_of_other_processes() {
     let Some(wall) = Wall::new() else { return skip(Reason::NoSandbox) };
     if !Path::new("/usr/bin/python3").exists() {
@@ -65,6 +93,9 @@ async fn no_step_sets_limits_of_other_processes() {
     assert_eq!(seen.stdout, "done\n", "{}", seen.stderr);
     let seen = wall.script("ulimit -n 64; ulimit -n").await;
     assert_eq!(seen.stdout, "64\n");
+    // By this one a process that left its step's session is found.
+    let seen = wall.script("ulimit -R 5 2> /dev/null && echo shed; echo done").await;
+    assert_eq!(seen.stdout, "done\n");
 }
 
 #[tokio::test]

@@ -121,6 +121,34 @@ fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &Daem
     }
 }
 
+/// Stops the processes of all steps below us, until no new one appears, and answers with them.
+pub(super) fn stop_steps() -> Vec<i32> {
+    let own = getpid().as_raw_nonzero().get();
+    let ours = read_process(own).map_or(0, |own| own.session);
+    let mut stopped = BTreeSet::new();
+    let mut quiet = 0;
+    for _ in 0..STOPS {
+        let mut new = scan_descendants(own);
+        let is_of_step = |process: &Process| !process.zombie && !is_unmarked(process.pid);
+        new.retain(|process| is_of_step(process) && stopped.insert(process.pid));
+        for process in &new {
+            send(process.pid, Signal::STOP);
+            let group = Pid::from_raw(process.group).filter(|_| process.session != ours);
+            let _ = group.map(|group| kill_process_group(group, Signal::STOP));
+        }
+        quiet = if new.is_empty() { quiet + 1 } else { 0 };
+        if quiet == 2 {
+            break;
+        }
+    }
+    stopped.into_iter().collect()
+}
+
+/// Lets them go on.
+pub(super) fn continue_steps(pids: &[i32]) {
+    pids.iter().for_each(|pid| send(*pid, Signal::CONT));
+}
+
 /// How often a step's processes are looked for to be stopped.
 const STOPS: usize = 500;
 

@@ -24,6 +24,7 @@ const NAMED: &[&str] = &[
     "bash -c 'echo hi > ../log'", "sh -c 'echo hi >> ../old.txt'", "bash -c 'ls nothere 2> ../err; cat run.sh > AWAY/copy'", "bash -c 'echo x > HOME/new.txt'",
     "bash -c './run.sh > ../ran 2>&1'", "bash -c 'echo x | tee ../teed'", "bash -c 'cat run.sh tree/b.txt | sort > ../sorted'", "bash -c 'cc hello.c -o ../hello 2> ../err'",
     "bash -c 'cd ../old && touch y'", "bash -c 'cd ../old && echo x > z && cp x.txt w.txt'", "bash -c 'cd AWAY && mkdir deep && ls'", "bash -c 'cd ../old && rm x.txt'",
+    "bash -c 'echo x > ~/new.txt'", "bash -c 'cat run.sh >> ~/plain.txt'",
     "bash -c 'mkdir -p ../out && echo x > ../out/log'", "bash -c 'rm ../old.txt; echo new > ../old.txt'", "bash -c 'mkdir inside && cp run.sh ../copy > ../log'", "bash -c 'install run.sh ../x && echo done'",
 ];
 
@@ -31,7 +32,7 @@ const NAMED: &[&str] = &[
 #[rustfmt::skip]
 const BESIDE_CREDENTIALS: &[&str] = &[
     "touch HOME/new", "mkdir HOME/made", "mkdir -p HOME/made/deep", "mkdir -p HOME/.config/app", "touch HOME/.config/x", "cp run.sh HOME/run2.sh", "cp -r tree HOME/copied", "mv run.sh HOME/moved",
-    "ln -s run.sh HOME/link", "rm HOME/plain.txt", "install run.sh HOME/new", "bash -c 'cp run.sh ~/b'", "bash -c 'cd HOME && touch b'", "bash -c 'mkdir -p HOME/made && echo x > HOME/made/y'",
+    "ln -s run.sh HOME/link", "rm HOME/plain.txt", "install run.sh HOME/new", "bash -c 'cp run.sh ~/b'", "sed -i s/plain/x/ HOME/plain.txt", "bash -c 'cd HOME && touch b'", "bash -c 'mkdir -p HOME/made && echo x > HOME/made/y'",
 ];
 
 /// What a line writes outside that its question did not name, or not for certain.
