@@ -10,8 +10,10 @@ use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::request;
 use crate::context::window::{ContextUsage, RequestParts, Section};
+use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary};
 use avocet_core::i18n::{
-    Localize, LocalizedText, Phrase, common, context as said, screen, session as words,
+    Localize, LocalizedText, Phrase, agents as phrases, common, context as said, screen,
+    session as words,
 };
 use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
 use avocet_core::text;
@@ -154,6 +156,11 @@ pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
         }
     };
     Page { title: words::PLUGINS.into(), rows }
+}
+
+/// The agents that tasks may be handed to, and why a file is not used.
+pub fn agents(library: &ExtensionLibrary) -> Page {
+    Page { title: phrases::TITLE.into(), rows: library.rows(ExtensionFileKind::Agent) }
 }
 
 /// The running turn, the question that it waits for, and the messages after it.

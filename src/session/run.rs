@@ -421,6 +421,10 @@ impl Session {
                 let page = pages::plugins(&self.security.place.home, self.security.world.as_ref());
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
+            Report::Agents => {
+                let page = pages::agents(&self.responder.extensions.library);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
             Report::Platforms => {
                 let page = (self.callbacks.platforms)();
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });

@@ -165,6 +165,7 @@ fn every_op_roundtrips_as_recorded() {
         Report::Usage,
         Report::Changes,
         Report::Plugins,
+        Report::Agents,
     ];
     assert_eq!(reports, all);
 }

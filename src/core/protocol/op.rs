@@ -333,4 +333,6 @@ pub enum Report {
     Running,
     /// The hooks, and why one did not run.
     Hooks,
+    /// The agents that tasks may be handed to.
+    Agents,
 }

@@ -36,6 +36,10 @@ pub(super) fn hooks(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Hooks }))
 }
 
+pub(super) fn agents(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Agents }))
+}
+
 pub(super) fn mcp(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
     match McpAction::parse(words) {
         Some(action) => CommandOutcome::Send(Op::Extension(ExtensionOp::Mcp { action })),
