@@ -24,7 +24,9 @@ use avocet_core::protocol::{ApprovalMode, Notice, NoticeLevel, SessionInfo};
 use avocet_mcp::ServerDefinition;
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
-use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
+use avocet_safety::{
+    Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, SUBAGENT_TOOL, ToolRestriction,
+};
 use avocet_session::context::system::WorkspaceFacts;
 use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
@@ -292,8 +294,8 @@ fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::
 }
 
 /// Tools that the session itself has, beside those of the toolbox.
-const OF_SESSION: [&str; 6] =
-    [SKILL_TOOL, SCRIPT_TOOL, "recall", "job.list", "job.read", "job.stop"];
+const OF_SESSION: [&str; 7] =
+    [SUBAGENT_TOOL, SKILL_TOOL, SCRIPT_TOOL, "recall", "job.list", "job.read", "job.stop"];
 
 /// Users of a chat are not the one whose settings these are.
 fn mode_of_settings(startup: &Startup, purpose: SessionPurpose) -> ApprovalMode {
@@ -395,6 +397,7 @@ fn session_info(
         branch: startup.trusted.then(|| git_branch::current_branch(&startup.folder)).flatten(),
         tools: tools.tool_infos(),
         max_steps: settings.limits.max_auto_steps,
+        max_subagents: settings.limits.subagents,
         spend_limits: settings.spend_limits,
         check: settings.check.clone(),
         screen: screen_settings(&startup.loaded),

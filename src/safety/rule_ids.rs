@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use avocet_core::i18n::{LocalizedText, Phrase, prompt, safety as words, web};
+use avocet_core::i18n::{LocalizedText, Phrase, agents, prompt, safety as words, web};
 use avocet_core::protocol::Tier;
 
 use super::rules;
@@ -104,6 +104,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("mask.argument",        Tier::L2, words::MASK_IN_ARGUMENT),
     ("tool.fault",           Tier::L0, words::TOOL_FAULT),
     ("ask",                  Tier::L0, words::TOOL_TALKS),
+    ("task",                 Tier::L0, agents::HANDS_ON),
     ("plan",                 Tier::L0, words::TOOL_TALKS),
     ("job",                  Tier::L0, words::TOOL_JOBS),
     ("job.stop",             Tier::L1, words::JOB_OF_USER),

@@ -36,7 +36,7 @@ impl ChangeLog {
         let (mut now, mut by_model) = (0, true);
         let mut log = ChangeLog::default();
         for event in record {
-            match event {
+            match event.of_any_agent() {
                 Event::TurnStarted { turn, origin, .. } => {
                     (now, by_model) = (*turn, *origin != TurnOrigin::Command);
                 }

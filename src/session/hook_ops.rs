@@ -104,6 +104,7 @@ impl Session {
             // A closed session needs no report.
             report: Arc::new(move |news| drop(messages.send(TurnMessage::Hook(news)))),
             start: self.hooks.start.clone(),
+            end: HookEvent::Stop,
             put_off: 0,
         }
     }

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use avocet_core::i18n::{LocalizedText, cli, hooks as phrases};
 use avocet_core::protocol::{Notice, Outcome};
 use avocet_hooks::{
-    ActiveHooks, Hook, HookCall, HookExit, HookReply, HookRun, HookSession, join_replies,
-    named_files, read_reply,
+    ActiveHooks, Hook, HookCall, HookEvent, HookExit, HookReply, HookRun, HookSession,
+    join_replies, named_files, read_reply,
 };
 use avocet_safety::{self as safety, ClearedStep, PolicyContext, Verdict};
 use avocet_tools::{PipedOutput, RunControl, ShellInput, Tool};
@@ -31,6 +31,8 @@ pub struct HookRunner {
     pub report: Arc<dyn Fn(HookNews) + Send + Sync>,
     /// What the start of the session says, until a turn sends it to the model.
     pub start: Option<StartReply>,
+    /// What ends the turn: that of a subagent has another name.
+    pub end: HookEvent,
     /// How often the end of this turn was put off.
     pub put_off: usize,
 }

@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::running_step::RunningStep;
+use super::subagent_list::Subagents;
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::{Observation, Step, StepAction};
 use avocet_safety::JobTask;
@@ -108,6 +109,7 @@ pub struct Jobs {
     /// What the model has not been told yet.
     pub news: Vec<String>,
     pub of_model: ModelJobs,
+    pub subagents: Subagents,
 }
 
 /// The jobs that the model started in this session, which it may stop by itself.

@@ -303,6 +303,7 @@ impl Session {
             all.into_iter().partition(|(_, job)| job.kept.is_some());
         self.jobs.list = kept;
         self.jobs.news.clear();
+        self.jobs.subagents.stop();
         self.info.jobs.retain(|job| job.kept);
         jobs.iter().for_each(|(_, job)| job.cancel.cancel());
         let ended = async {

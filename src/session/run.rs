@@ -11,7 +11,7 @@ use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
+use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions, subagent};
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as words};
@@ -189,6 +189,9 @@ impl Session {
                 self.update_running(|running| running.restriction = narrowed)
             }
             TurnMessage::StepFinished => self.info.steps += 1,
+            // For the turn of a subagent.
+            TurnMessage::Spent(_) => {}
+            TurnMessage::Subagent(message) => subagent::handle_message(self, message).await,
             TurnMessage::RefreshExtensions => self.finish_start().await,
             TurnMessage::Hook(news) => self.hooks.handle_news(news),
             TurnMessage::ExtensionsScanned { number, looked } => {
@@ -282,7 +285,6 @@ impl Session {
     /// Adds the entries of a turn to the history; true if it failed.
     fn add_to_history(&mut self, turn: u64, ended: FinishedTurn) -> bool {
         self.conversation.next_step = self.conversation.next_step.max(ended.next_step);
-        self.conversation.next_ask = self.conversation.next_ask.max(ended.next_ask);
         self.info.usage = self.info.usage.plus(ended.usage);
         self.run_usage = self.run_usage.plus(ended.usage);
         if !ended.record.is_empty() {
@@ -304,6 +306,7 @@ impl Session {
 
     /// Stops the running turn, or else puts off a question that belongs to no turn.
     pub(super) async fn stop(&mut self) {
+        self.jobs.subagents.stop();
         if let Some(running) = &self.running {
             running.cancel.cancel();
         } else if let Some(ask) = self.open_question() {
@@ -362,6 +365,7 @@ impl Session {
             self.start_next_typed().await;
             return AfterTrust::Continue;
         }
+        self.jobs.subagents.decide(ask, &decision);
         if let Some(running) = &self.running {
             // A turn that ended meanwhile has no open questions.
             let _ = running.decisions.send((ask, decision));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::hook_runner::{HookNews, HookReport, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
-use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
+use avocet_hooks::{ActiveHooks, HookFile, HookFiles, HookFolders};
 use avocet_safety::{Policy, PolicyRule};
 use avocet_tools::Tool;
 
@@ -162,10 +162,6 @@ impl SessionHooks {
                     }
                 };
                 rows.push(PageRow::pair(event, hook.label()));
-                let state = match hook.event {
-                    HookEvent::SubagentStop => phrases::STATE_NO_SUBAGENTS,
-                    _ => state,
-                };
                 rows.push(PageRow::pair("", state));
                 let ran = self.reports.iter().find(|report| report.hook == *hook);
                 rows.extend(ran.map(|ran| PageRow::pair(phrases::LAST_RUN, ran.end.clone())));

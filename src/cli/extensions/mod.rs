@@ -96,7 +96,6 @@ pub fn show_json(library: &ExtensionLibrary, file: &LoadedFile, lang: Lang) -> J
                 object["model"] = json!(agent.model);
                 object["effort"] = json!(agent.effort);
                 object["mode"] = json!(agent.mode);
-                object["worktree"] = agent.has_worktree.into();
             }
         }
         ExtensionFileKind::Bot => {

@@ -1,11 +1,11 @@
-//! Agents: definitions of what a subagent is told and what it may use, in our format and in those of
+//! Agents: definitions with the prompt of a subagent and what it may use, in our format and in those of
 //! other programs, which are read in place.
 
 use std::path::{Path, PathBuf};
 
 use super::yaml::YamlNode;
 use super::{ExtensionFileKind, Maker, Owner, front_matter, message_at, name, skill};
-use crate::toml_schema::TomlKind::{Choice, Flag, List, Text};
+use crate::toml_schema::TomlKind::{Choice, List, Text};
 use crate::toml_schema::{self, ListKind, SettingKey, TomlEntry, TomlValue};
 use avocet_core::i18n::{Localize, LocalizedText, agents as phrases, library as w};
 use avocet_core::protocol::{ApprovalMode, Effort, reply};
@@ -25,8 +25,6 @@ pub struct AgentDefinition {
     pub effort: Option<Effort>,
     /// The widest mode that it works in.
     pub mode: Option<ApprovalMode>,
-    /// It works in a worktree of its own.
-    pub has_worktree: bool,
 }
 
 /// The definition with which a task runs that names no other.
@@ -61,7 +59,6 @@ const KEYS: &[SettingKey] = &[
     SettingKey::of_extension("model", Text),
     SettingKey::of_extension("effort", Choice(EFFORTS)),
     SettingKey::of_extension("mode", Choice(ApprovalMode::NAMES)),
-    SettingKey::of_extension("worktree", Flag),
 ];
 
 /// Parses a file. Harmless oddities are returned with the definition.
@@ -160,7 +157,6 @@ impl AgentDefinition {
             ("model", TomlValue::Text(text)) => self.model = Some(text),
             ("effort", TomlValue::Text(text)) => self.effort = Effort::from_name(&text),
             ("mode", TomlValue::Text(text)) => self.mode = ApprovalMode::parse(&text),
-            ("worktree", TomlValue::Flag(flag)) => self.has_worktree = flag,
             _ => {}
         }
     }
@@ -214,11 +210,11 @@ mod tests {
     fn the_same_agent_is_read_from_each_format() {
         let tools = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
         let own = "description = \"Looks\"\nprompt = \"Look.\"\ntools = [\"Read\", \"exec(git log:*)\"]\n\
-                   model = \"small\"\neffort = \"low\"\nmode = \"plan\"\nworktree = true\n";
+                   model = \"small\"\neffort = \"low\"\nmode = \"plan\"\n";
         let agent = of(Maker::Avocet, own).unwrap();
         assert_eq!(agent.tools, tools(&["file.read", "exec(git log:*)"]));
         assert_eq!((agent.model.as_deref(), agent.effort), (Some("small"), Some(Effort::Low)));
-        assert_eq!((agent.mode, agent.has_worktree), (Some(ApprovalMode::Plan), true));
+        assert_eq!(agent.mode, Some(ApprovalMode::Plan));
 
         let claude = "---\nname: finder\ndescription: Looks\ntools: Read, Grep, Bash\nmodel: haiku\n---\nLook.\n";
         let agent = of(Maker::Claude, claude).unwrap();

@@ -455,8 +455,8 @@ impl ExtensionLoader {
                 Err(state) => state,
                 Ok(()) => LoadState::Loaded { remarks: Vec::new() },
             };
-            let (name, owner) =
-                (agent.name.clone(), Owner { maker: Maker::BuiltIn, project: false });
+            let name = agent.name.clone();
+            let owner = Owner { maker: Maker::BuiltIn, project: false };
             if matches!(state, LoadState::Loaded { .. }) {
                 self.library.agents.push(agent);
             }

@@ -126,7 +126,7 @@ fn nothing_is_read_from_an_untrusted_folder() {
     desk.write("work/.gemini/commands/d.toml", SAY);
     desk.skill("work/.agents/skills/s", "This skill should be used when trusted.");
     assert_eq!(desk.file_states(&desk.load(false)), [""; 0]);
-    assert_eq!(desk.load(true).files.len(), 4);
+    assert_eq!(desk.file_states(&desk.load(true)).len(), 4);
 }
 
 #[test]

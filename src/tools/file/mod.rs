@@ -174,6 +174,7 @@ fn run(step: &ClearedStep, desk: &FileToolState, cancel: &CancellationToken) -> 
             | ToolTask::Plan(_)
             | ToolTask::Job(_)
             | ToolTask::Recall(_)
+            | ToolTask::Subagent(_)
             | ToolTask::Fetch(_),
         )
         | None => FileToolResult::failed(words::NOT_A_FILE_TOOL),

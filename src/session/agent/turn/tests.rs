@@ -81,6 +81,7 @@ impl Bench {
             is_small_model: true,
             dialect,
             hooks: std::sync::Arc::default(),
+            agent: None,
         };
         Bench {
             turn: Turn::new(start),
