@@ -14,7 +14,7 @@ use crate::cli::input::{self, Confirmation};
 use crate::cli::print::QUIET;
 use crate::cli::{Exit, messages, output};
 use avocet_config::extensions::{
-    ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, edit, examples, skill,
+    ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, agent, edit, examples, skill,
 };
 use avocet_config::extensions::{Maker, Owner};
 use avocet_core::i18n::{Localize, LocalizedText, library as w, prompt};
@@ -99,7 +99,14 @@ fn show(
         let json = extensions::show_json(library, file, startup.lang());
         return print_text(startup, &format!("{json}\n"));
     }
-    let text = match avocet_config::atomic_file::read(&file.path) {
+    let built_in = agent::BUILT_IN
+        .iter()
+        .find(|(name, _)| file.owner.maker == Maker::BuiltIn && *name == file.name);
+    let read = match built_in {
+        Some((_, text)) => Ok(Some((*text).to_owned())),
+        None => avocet_config::atomic_file::read(&file.path),
+    };
+    let text = match read {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
             let problem = avocet_config::ConfigDiagnostic::of_file(&file.path, fault);

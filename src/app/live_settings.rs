@@ -95,6 +95,7 @@ impl SettingsFiles {
         LiveSettings {
             policy: now.policy(),
             max_steps: now.limits.max_auto_steps,
+            max_subagents: now.limits.subagents,
             spend_limits: now.spend_limits,
             check: now.check.clone(),
             screen: screen_settings(&self.startup.loaded),

@@ -26,7 +26,9 @@ use avocet_lsp::{LanguageServers, code_tools};
 use avocet_mcp::ServerDefinition;
 use avocet_safety::redact::Redactor;
 use avocet_safety::tools::{OF_SLOTHTOOL, Registry};
-use avocet_safety::{Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
+use avocet_safety::{
+    Machine, Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, SUBAGENT_TOOL, ToolRestriction,
+};
 use avocet_session::context::system::WorkspaceFacts;
 use avocet_session::context::window::Bounds;
 use avocet_session::extensions::ExtensionCache;
@@ -333,7 +335,8 @@ fn file_tool_state(startup: &Startup, host: Option<Arc<dyn FileHost>>) -> file::
 
 /// Tools that the session itself has, beside those of the toolbox, and those that a language server
 /// has once it runs.
-const OF_SESSION: [&str; 11] = [
+const OF_SESSION: [&str; 12] = [
+    SUBAGENT_TOOL,
     SKILL_TOOL,
     SCRIPT_TOOL,
     "recall",
@@ -447,6 +450,7 @@ fn session_info(
         branch: startup.trusted.then(|| git_branch::current_branch(&startup.folder)).flatten(),
         tools: tools.tool_infos(),
         max_steps: settings.limits.max_auto_steps,
+        max_subagents: settings.limits.subagents,
         spend_limits: settings.spend_limits,
         check: settings.check.clone(),
         screen: screen_settings(&startup.loaded),

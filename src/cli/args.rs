@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use super::config::ConfigCommand;
 use super::extensions::args::{
-    AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
+    AfterFill, AgentSub, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
 };
 pub use super::gateway::GatewayCommand;
 use super::mcp_command::McpCommand;
@@ -165,6 +165,9 @@ The key goes into the system's keyring, or into a file that only you can read wh
         /// The provider's name, or the server's URL.
         provider: String,
     },
+    /// Agents that a model may hand tasks to.
+    #[command(subcommand, after_help = "Example:\n  avocet agents list")]
+    Agents(AgentSub),
     /// Bots: system prompts with sampling settings.
     #[command(subcommand, after_help = "Example:\n  avocet bot list")]
     Bot(BotSub),
@@ -497,11 +500,10 @@ impl Cli {
     }
 
     fn requested_mode(mut self, terminals: Terminals) -> Result<RunMode, UsageError> {
-        if let Some(Sub::Resume { prompt: Some(next), .. }) = &mut self.command {
-            match self.prompt.replace(std::mem::take(next)) {
-                None => {}
-                Some(_) => return Err(UsageError::TwoPrompts),
-            }
+        if let Some(Sub::Resume { prompt: Some(next), .. }) = &mut self.command
+            && self.prompt.replace(std::mem::take(next)).is_some()
+        {
+            return Err(UsageError::TwoPrompts);
         }
         let given_bot = self.model.bot;
         let prompted = self.prompt.is_some() || self.print.is_some();
@@ -522,6 +524,7 @@ impl Cli {
             Some(Sub::Model(model)) => return Ok(RunMode::Model(model)),
             Some(Sub::Login(options)) => return Ok(RunMode::Login(options)),
             Some(Sub::Logout { provider }) => return Ok(RunMode::Logout { provider }),
+            Some(Sub::Agents(sub)) => return Ok(extension_mode(sub)),
             Some(Sub::Bot(sub)) => return Ok(extension_mode(sub)),
             Some(Sub::Command(sub)) => {
                 return Ok(match sub.template() {

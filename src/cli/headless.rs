@@ -22,6 +22,7 @@ use avocet_core::protocol::{
     Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, StepAction, Tier,
     Topic, TurnOp, TurnOrigin, TurnOutcome,
 };
+use avocet_present::subagents;
 use avocet_safety::redact::Redactor;
 
 mod question;
@@ -254,7 +255,9 @@ impl<'a> HeadlessTurn<'a> {
             ],
             Event::Attached { items, .. } => items.iter().map(attachment_line).collect(),
             Event::TurnStarted { origin, .. } => self.on_turn_started(*origin),
-            Event::Steered { .. }
+            Event::SubagentStarted(info) => stderr_line(subagents::started(info)),
+            Event::Subagent { .. }
+            | Event::Steered { .. }
             | Event::Delta { .. }
             | Event::ReasoningDelta { .. }
             | Event::CallProgress { .. }

@@ -16,6 +16,7 @@ use avocet_core::protocol::{
 use avocet_present::changes::changes_page;
 use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use avocet_present::outcome::step_started;
+use avocet_present::subagents;
 
 mod effect;
 mod files;
@@ -416,7 +417,9 @@ impl PlainSession {
                 let decision = Decision::Reject { word: None };
                 vec![PlainEffect::Send(Op::Question(QuestionOp::Decide { ask, decision }))]
             }
-            Event::TerminalReturned { .. }
+            Event::SubagentStarted(info) => vec![self.lines.say(subagents::started(&info))],
+            Event::Subagent { .. }
+            | Event::TerminalReturned { .. }
             | Event::Settings { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }

@@ -109,6 +109,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "limits.tokens.session",  kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &[], elsewhere: None, about: Some(about::TOKENS_SESSION), timing: AtOnce },
     SettingKey { path: "limits.tokens.run",      kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &["AVOCET_MAX_TOKENS"], elsewhere: None, about: Some(about::TOKENS_RUN), timing: AtOnce },
     SettingKey { path: "limits.script_timeout_s", kind: Count { min: 1, max: 604_800 },           built_in: "",        strictest: None,           variables: &["AVOCET_SCRIPT_TIMEOUT_S"], elsewhere: None, about: Some(about::SCRIPT_TIMEOUT), timing: AtOnce },
+    SettingKey { path: "limits.subagents",       kind: Count { min: 1, max: 16 },                 built_in: "4",       strictest: Some("1"),      variables: &[], elsewhere: None, about: Some(about::SUBAGENTS), timing: AtOnce },
     SettingKey { path: "limits.step_timeout_s",  kind: Count { min: 1, max: 86_400 },             built_in: "120",     strictest: None,           variables: &["AVOCET_STEP_TIMEOUT_S"], elsewhere: None, about: Some(about::STEP_TIMEOUT), timing: AtOnce },
 
     // Chat platforms. A file of a project cannot set these: it would open a way in.

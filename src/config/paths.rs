@@ -187,8 +187,16 @@ impl Paths {
 }
 
 /// Folders of a project that are read once it is trusted, and so can control what the program does.
-pub const STEERING: &[&str] =
-    &[".avocet", ".agents/skills", ".claude/commands", ".claude/skills", ".gemini/commands"];
+pub const STEERING: &[&str] = &[
+    ".avocet",
+    ".agents/skills",
+    ".claude/agents",
+    ".claude/commands",
+    ".claude/skills",
+    ".gemini/agents",
+    ".gemini/commands",
+    ".opencode/agent",
+];
 
 /// The folders whose files apply in `folder`, outermost first: itself and its ancestors up to the
 /// repository's root; outside a repository, only itself.

@@ -156,6 +156,8 @@ pub struct LimitSettings {
     pub piece_timeout: Duration,
     /// How long a script may run; `None`: no limit.
     pub script_timeout: Option<Duration>,
+    /// The subagents that run at once.
+    pub subagents: usize,
 }
 
 /// The connection to a model.
@@ -286,6 +288,7 @@ impl Settings {
                 script_timeout: Some(layers.count("limits.script_timeout_s"))
                     .filter(|seconds| *seconds > 0)
                     .map(Duration::from_secs),
+                subagents: usize::try_from(layers.count("limits.subagents")).unwrap_or(1),
             },
             spend_limits: spend_limits(layers),
             models: model_overrides(layers),

@@ -10,6 +10,7 @@ mod offer;
 pub mod outcome;
 pub mod page;
 pub mod question_lines;
+pub mod subagents;
 
 pub use choices::{ChoicePick, QuestionKind, Severity, YES};
 pub use offer::{PickEffect, QuestionOffer};

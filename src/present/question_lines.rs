@@ -3,7 +3,8 @@
 use super::outcome::step_title;
 use avocet_core::i18n::safety::TOOL_WRITES;
 use avocet_core::i18n::{
-    LocalizedText, Phrase, PhraseValue, agent, common, linear as w, prompt as p, screen, script_run,
+    LocalizedText, Phrase, PhraseValue, agent, agents, common, linear as w, prompt as p, screen,
+    script_run,
 };
 
 use avocet_core::protocol::{
@@ -189,7 +190,11 @@ fn upcoming_lines(upcoming_step: &UpcomingStep) -> Vec<LocalizedText> {
 fn step_question_lines(question: &StepQuestion) -> Vec<LocalizedText> {
     let StepQuestion { step, risk, change, .. } = question;
     let word = if risk.is_high_risk() { w::ASKS_HIGH_RISK } else { w::ASKS };
-    let mut says = vec![word.with("count", count(question))];
+    let asks = word.with("count", count(question));
+    let mut says = vec![match &question.agent {
+        Some(name) => agents::OF_AGENT.with("name", name.as_str()).with("text", asks),
+        None => asks,
+    }];
     match change {
         Some(change) => says.extend(diff_lines(change)),
         None => says.push(proposal_line(step)),

@@ -94,7 +94,7 @@ pub use step::{UNTRUSTED, suggest_grants};
 pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
-pub use tools::{JobTask, RecallTask, ToolTask, is_replaced};
+pub use tools::{JobTask, RecallTask, SUBAGENT_TOOL, SubagentTask, ToolTask, is_replaced};
 pub use verdict::{ClearedStep, DeniedStep, Judgement, NeedsApproval, SandboxOpening, Verdict};
 pub use warning::Warning;
 

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use avocet_core::i18n::{LocalizedText, Phrase, lsp, prompt, safety as phrases, web};
+use avocet_core::i18n::{LocalizedText, Phrase, agents, lsp, prompt, safety as phrases, web};
 use avocet_core::protocol::Tier;
 
 use super::rules;
@@ -106,6 +106,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("mask.argument",        Tier::L2, phrases::MASK_IN_ARGUMENT),
     ("tool.fault",           Tier::L0, phrases::TOOL_FAULT),
     ("ask",                  Tier::L0, phrases::TOOL_TALKS),
+    ("task",                 Tier::L0, agents::HANDS_ON),
     ("plan",                 Tier::L0, phrases::TOOL_TALKS),
     ("job",                  Tier::L0, phrases::TOOL_JOBS),
     ("job.stop",             Tier::L1, phrases::JOB_OF_USER),

@@ -38,7 +38,7 @@ impl ChangeLog {
 
         let mut log = ChangeLog::default();
         for event in events {
-            match event {
+            match event.of_any_agent() {
                 Event::TurnStarted { turn, origin, .. } => {
                     (now, by_model) = (*turn, *origin != TurnOrigin::Command);
                 }

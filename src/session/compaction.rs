@@ -212,7 +212,7 @@ impl TurnScope {
         while let Some(chunk) = stream.next().await {
             match chunk.map_err(|error| error.localized())? {
                 Chunk::Text(more) => text.push_str(&more),
-                Chunk::Usage(usage) => self.extra_usage = self.extra_usage.plus(usage),
+                Chunk::Usage(usage) => self.account.extra = self.account.extra.plus(usage),
                 Chunk::Finished(Some(_)) => return Err(phrases::SUM_CUT.into()),
                 Chunk::Retrying { attempt, of, wait_ms, why } => {
                     self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
@@ -249,7 +249,7 @@ impl TurnScope {
                 ending = self.compress_now(plan, focus) => ending,
             },
         };
-        let usage = self.extra_usage;
+        let usage = self.account.extra;
         self.end(ending, TurnRecord::default(), usage).await
     }
 

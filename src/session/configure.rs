@@ -27,6 +27,8 @@ impl Session {
     async fn apply_settings(&mut self, live: LiveSettings) {
         self.apply_policy(live.policy);
         self.info.max_steps = live.max_steps;
+        self.info.max_subagents = live.max_subagents;
+        self.conversation.shared.set_subagents(live.max_subagents);
         self.info.spend_limits = live.spend_limits;
         self.info.check = live.check;
         self.info.screen = live.screen;

@@ -40,7 +40,12 @@ impl Session {
             Op::Session(SessionOp::Report { report: Report::Hooks }) => {
                 self.send_hooks_page().await
             }
-            Op::Session(SessionOp::Report { report }) => self.send_report(report),
+            Op::Session(SessionOp::Report { report }) => {
+                if report == Report::Agents {
+                    self.refresh_and_wait().await;
+                }
+                self.send_report(report)
+            }
             Op::Session(SessionOp::Job { job }) => self.handle_job(job).await,
             // The loop has ended before.
             Op::Session(SessionOp::Shutdown) => {}

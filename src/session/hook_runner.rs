@@ -34,6 +34,8 @@ pub struct HookRunner {
     pub report: Arc<dyn Fn(HookNews) + Send + Sync>,
     /// What the start of the session says, until a turn sends it to the model.
     pub start: Option<StartReply>,
+    /// What ends the turn: that of a subagent has another name.
+    pub end: HookEvent,
     /// How often the end of this turn was put off.
     pub put_off: usize,
 }

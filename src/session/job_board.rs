@@ -12,9 +12,10 @@ use tokio::sync::watch;
 use super::job::{Job, JobAnswer, JobMessage, JobUpdate, KeptJobs, ModelJobs, NewJob};
 use super::recall_tool::pages;
 use super::running_step::{RunningStep, StepProgress};
+use super::subagent_list::Subagents;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as phrases};
-use avocet_core::protocol::{JobInfo, JobState, Notice, PageRow};
+use avocet_core::protocol::{JobInfo, JobState, Notice, PageRow, Subagents};
 use avocet_core::text;
 use avocet_safety::JobTask;
 use avocet_safety::redact::Redactor;
@@ -38,6 +39,7 @@ pub struct JobBoard {
     /// What the model has not been told yet.
     news: Vec<String>,
     pub of_model: ModelJobs,
+    pub subagents: Subagents,
     pub(super) keeper: Option<KeptJobs>,
     /// The folder of the session.
     pub(super) folder: PathBuf,
@@ -55,6 +57,7 @@ impl JobBoard {
             last_id: 0,
             news: Vec::new(),
             of_model: ModelJobs::default(),
+            subagents: Subagents::default(),
             keeper: jobs,
             folder,
             messages,
@@ -64,6 +67,10 @@ impl JobBoard {
     /// The jobs as frontends list them.
     pub fn infos(&self) -> Vec<JobInfo> {
         self.jobs.iter().map(|job| job.info.clone()).collect()
+    }
+
+    pub(super) fn push_news(&mut self, line: String) {
+        self.news.push(line);
     }
 
     /// What the model is told with the next message.
@@ -256,6 +263,7 @@ impl JobBoard {
         let (kept, jobs): (Vec<_>, Vec<_>) = all.into_iter().partition(|job| job.kept.is_some());
         self.jobs = kept;
         self.news.clear();
+        self.subagents.stop();
         jobs.iter().for_each(|job| job.cancel.cancel());
         let ended = async {
             for job in jobs {

@@ -1,6 +1,8 @@
 //! What becomes of a step that is still at work when its time is up: the user is asked once, and the
 //! step runs on meanwhile.
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use avocet_core::i18n::{Lang, Phrase, session as phrases};
 use avocet_core::protocol::{AskId, Decision, Question, Step, StepAction};
 use avocet_safety::redact::Redactor;
@@ -10,6 +12,8 @@ use avocet_tools::{LimitAnswer, LimitReached};
 pub struct LimitQuestion {
     pub ask: AskId,
     reached: LimitReached,
+    /// No other question is asked meanwhile.
+    _asking: Option<OwnedSemaphorePermit>,
 }
 
 /// What the user wants.
@@ -27,8 +31,12 @@ const CHOICES: [(LimitChoice, Phrase); 3] = [
 ];
 
 impl LimitQuestion {
-    pub fn new(ask: AskId, reached: LimitReached) -> LimitQuestion {
-        LimitQuestion { ask, reached }
+    pub fn new(
+        ask: AskId,
+        reached: LimitReached,
+        asking: Option<OwnedSemaphorePermit>,
+    ) -> LimitQuestion {
+        LimitQuestion { ask, reached, _asking: asking }
     }
 
     /// Where no user is there, a step of the model runs on, so that the model can read it and go on

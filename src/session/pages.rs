@@ -10,8 +10,10 @@ use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::request;
 use crate::context::window::{ContextUsage, RequestParts, Section};
+use avocet_config::extensions::{ExtensionFileKind, ExtensionLibrary};
 use avocet_core::i18n::{
-    Localize, LocalizedText, Phrase, common, context as said, screen, session as phrases,
+    Localize, LocalizedText, Phrase, agents as phrases, common, context as said, screen,
+    session as words,
 };
 use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
 use avocet_core::text;
@@ -30,7 +32,7 @@ pub fn models(
     found: &[FoundServer],
 ) -> Event {
     let mut offers = match answer {
-        Ok(offers) if offers.is_empty() => return Event::Notice(Notice::info(phrases::NO_MODELS)),
+        Ok(offers) if offers.is_empty() => return Event::Notice(Notice::info(words::NO_MODELS)),
         Ok(offers) => offers,
         Err(error) => return Event::Notice(Notice::error(error.localized())),
     };
@@ -46,19 +48,19 @@ pub fn models(
 pub fn found_server_notice(found: &FoundServer) -> Option<Notice> {
     let model = found.models.first()?;
     let notice = match &found.key_env {
-        Some(key) => phrases::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
-        None => {
-            phrases::FOUND.with("name", found.name.as_str()).with("url", found.base_url.as_str())
-        }
+        Some(key) => words::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
+        None => words::FOUND.with("name", found.name.as_str()).with("url", found.base_url.as_str()),
     };
     let notice = Notice::info(notice.with("model", model.as_str()));
     if found.models.len() == 1 {
         return Some(notice);
     }
     let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
-    Some(notice.with_hint(
-        phrases::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
-    ))
+    Some(
+        notice.with_hint(
+            words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
+        ),
+    )
 }
 
 /// How the room of the next request is divided, without the words that are yet to come.
@@ -145,17 +147,22 @@ pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
         Ok(registry) => {
             let entries = registry.unwrap_or_default().entries;
             let row = |entry: &PluginEntry| {
-                let about = phrases::PLUGIN_ROW.with("name", entry.name.as_str());
+                let about = words::PLUGIN_ROW.with("name", entry.name.as_str());
                 PageRow::pair(entry.alias.as_str(), about.with("version", entry.version.as_str()))
             };
             if entries.is_empty() {
-                vec![PageRow::line(phrases::PLUGINS_NONE)]
+                vec![PageRow::line(words::PLUGINS_NONE)]
             } else {
                 entries.iter().map(row).collect()
             }
         }
     };
-    Page { title: phrases::PLUGINS.into(), rows }
+    Page { title: words::PLUGINS.into(), rows }
+}
+
+/// The agents that tasks may be handed to, and why a file is not used.
+pub fn agents(library: &ExtensionLibrary) -> Page {
+    Page { title: phrases::TITLE.into(), rows: library.rows(ExtensionFileKind::Agent) }
 }
 
 /// The running turn, the question that it waits for, and the messages after it.
@@ -164,37 +171,37 @@ pub fn running(session: &Session) -> Page {
     let mut rows: Vec<PageRow> = Vec::new();
     if let Some(turn) = turn {
         let state = match turn.open_question {
-            Some(_) => phrases::RUNNING_ASKS,
-            None => phrases::RUNNING_WORKS,
+            Some(_) => words::RUNNING_ASKS,
+            None => words::RUNNING_WORKS,
         };
-        rows.push(PageRow::pair(phrases::USAGE_TURN.with("n", turn.turn), state));
+        rows.push(PageRow::pair(words::USAGE_TURN.with("n", turn.turn), state));
     }
     let waiting = session.queue.iter().map(|queued| text::one_line(&queued.input.as_typed()));
     rows.extend(waiting.map(|line| PageRow::pair(screen::QUEUE_LABEL, text::cut(&line, 80))));
     if rows.is_empty() {
-        rows.push(PageRow::line(phrases::RUNNING_NOTHING));
+        rows.push(PageRow::line(words::RUNNING_NOTHING));
     }
-    Page { title: phrases::RUNNING.into(), rows }
+    Page { title: words::RUNNING.into(), rows }
 }
 
 /// What the latest turns used, what the session did, and this run where that is not the same.
 pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage, run: Usage) -> Page {
     let row = |(turn, usage): &(u64, Usage)| {
-        PageRow::pair(phrases::USAGE_TURN.with("n", *turn), usage.localized())
+        PageRow::pair(words::USAGE_TURN.with("n", *turn), usage.localized())
     };
     let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
     let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
-    rows.push(PageRow::pair(phrases::USAGE_ALL, all.localized()));
+    rows.push(PageRow::pair(words::USAGE_ALL, all.localized()));
     if run != all && run != Usage::default() {
-        rows.push(PageRow::pair(phrases::USAGE_RUN, run.localized()));
+        rows.push(PageRow::pair(words::USAGE_RUN, run.localized()));
     }
-    Page { title: phrases::USAGE.into(), rows }
+    Page { title: words::USAGE.into(), rows }
 }
 
 /// Writes the conversation; never changes an existing file.
 pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
     if session.conversation.record().is_empty() {
-        return Notice::info(phrases::EXPORT_EMPTY);
+        return Notice::info(words::EXPORT_EMPTY);
     }
     let path = export_path(Path::new(&session.info.cwd), format, path);
     let title = session.info.title.clone();
@@ -208,12 +215,12 @@ pub async fn export(session: &mut Session, format: ExportFormat, path: Option<St
     };
     let shown = path.display().to_string();
     match create(&path, &text).await {
-        Ok(()) => Notice::info(phrases::EXPORTED.with("path", shown)),
+        Ok(()) => Notice::info(words::EXPORTED.with("path", shown)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Notice::error(phrases::EXPORT_EXISTS.with("path", shown))
+            Notice::error(words::EXPORT_EXISTS.with("path", shown))
         }
         Err(error) => {
-            Notice::error(phrases::EXPORT_FAILED.with("path", shown).with("why", error.to_string()))
+            Notice::error(words::EXPORT_FAILED.with("path", shown).with("why", error.to_string()))
         }
     }
 }

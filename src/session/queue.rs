@@ -16,7 +16,7 @@ use super::system_prompts::{SystemPrompts, answer_section};
 use super::turn_clock::TurnClock;
 use super::turn_context::{TurnContext, bounds_of_model};
 use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
-use super::turn_scope::{InstructionsCheck, StepJudge, TurnScope};
+use super::turn_scope::{InstructionsCheck, StepJudge, TurnAccount, TurnScope};
 use super::user_input::{QueuedInput, UserInput};
 use super::{script_tool, shell_turn};
 use crate::agent::Steering;
@@ -218,6 +218,7 @@ impl Session {
             dialect: self.responder.connected.model.dialect(),
             is_small_model: self.responder.connected.model.is_small(),
             hooks: self.active_hooks(),
+            agent: None,
         }
     }
 
@@ -290,7 +291,7 @@ impl Session {
             submit,
             clock: TurnClock::start(Instant::now()),
             next_step: self.conversation.next_step,
-            next_ask: self.conversation.next_ask,
+            shared: self.conversation.shared.clone(),
             context,
             outbox: self.outbox.clone(),
             background: None,
@@ -305,7 +306,7 @@ impl Session {
             masked: MaskedTurn::default(),
             compaction: TurnCompaction::new(room),
             summary_pause: 0,
-            extra_usage: Usage::default(),
+            account: TurnAccount::default(),
             trust_offer: self.security.trust.offer(),
             has_steps_of_model: true,
         }

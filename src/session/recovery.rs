@@ -87,6 +87,11 @@ impl OpenTurn {
             Event::StepFinished(observation) => {
                 self.steps.retain(|open| open.step.id != observation.step.id)
             }
+            Event::Subagent { happened, .. }
+                if matches!(**happened, Event::StepStarted { .. } | Event::StepFinished(_)) =>
+            {
+                self.apply(happened)
+            }
             _ => {}
         }
     }

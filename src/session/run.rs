@@ -11,7 +11,9 @@ use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::{FoundServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions};
+use super::{
+    FoundServer, Handle, Rescue, SessionConfig, export, hook_ops, pages, permissions, subagent,
+};
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use avocet_core::i18n::{LocalizedText, session as phrases};
@@ -189,6 +191,9 @@ impl Session {
                 self.update_running(|running| running.restriction = narrowed)
             }
             TurnMessage::StepFinished => self.info.steps += 1,
+            // For the turn of a subagent.
+            TurnMessage::Spent(_) => {}
+            TurnMessage::Subagent(message) => subagent::handle_message(self, message).await,
             TurnMessage::RefreshExtensions => self.finish_start().await,
             TurnMessage::Hook(news) => hook_ops::handle_news(self, news),
             TurnMessage::ExtensionsScanned { number, looked } => {
@@ -282,7 +287,6 @@ impl Session {
     /// Adds the entries of a turn to the history; true if it failed.
     fn add_to_history(&mut self, turn: u64, finished_turn: FinishedTurn) -> bool {
         self.conversation.next_step = self.conversation.next_step.max(finished_turn.next_step);
-        self.conversation.next_ask = self.conversation.next_ask.max(finished_turn.next_ask);
         self.info.usage = self.info.usage.plus(finished_turn.usage);
         self.run_usage = self.run_usage.plus(finished_turn.usage);
         if !finished_turn.record.is_empty() {
@@ -307,6 +311,7 @@ impl Session {
 
     /// Stops the running turn, or else puts off a question that belongs to no turn.
     pub(super) async fn stop(&mut self) {
+        self.jobs.subagents.stop();
         if let Some(running) = &self.running {
             running.cancel.cancel();
         } else if let Some(ask) = self.open_question() {
@@ -365,6 +370,7 @@ impl Session {
             self.start_next_typed().await;
             return AfterTrust::Continue;
         }
+        self.jobs.subagents.decide(ask, &decision);
         if let Some(running) = &self.running {
             // A turn that ended meanwhile has no open questions.
             let _ = running.decisions.send((ask, decision));
@@ -422,6 +428,10 @@ impl Session {
             Report::Hooks => {}
             Report::Plugins => {
                 let page = pages::plugins(&self.security.place.home, self.security.world.as_ref());
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
+            Report::Agents => {
+                let page = pages::agents(&self.responder.extensions.library);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Platforms => {

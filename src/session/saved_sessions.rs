@@ -190,7 +190,7 @@ impl Session {
         self.conversation.history =
             Arc::new(recovery::rebuild_history(&history, &broken, &known.folder));
         self.conversation.next_step = self.conversation.next_step.max(known.next_step);
-        self.conversation.next_ask = self.conversation.next_ask.max(known.next_ask);
+        self.conversation.shared.skip_ask_ids(known.next_ask);
         let mut events = events_of(&tail);
         self.conversation.last_input = last_input(&events, &self.conversation.history, known.turn);
         self.measure_context();

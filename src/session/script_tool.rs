@@ -15,6 +15,7 @@ use super::recall_tool::RecallTool;
 use super::script_places::ModelScript;
 use super::script_turn::{ScriptListener, ScriptOutcome, display_value, play, spawn_script};
 use super::state::Session;
+use super::task_tool::TaskTool;
 use super::turn_scope::TurnScope;
 use crate::context::shorten;
 use avocet_core::i18n::{Lang, Phrase, prompt, session as phrases};
@@ -103,7 +104,7 @@ impl Session {
             .with_tool(recall);
         let tools = super::job_tool::all(&self.turn_messages)
             .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
-        let tools = self.with_server_tools(tools);
+        let tools = self.with_server_tools(tools).with_tool(Arc::new(TaskTool));
         if self.model_scripts().is_empty() {
             tools
         } else {
@@ -145,7 +146,7 @@ impl TurnScope {
             ScriptStep { scope: self, id: step.id, text: String::new(), usage: Usage::default() };
         let came = play(&mut step, spawn_script(request, library, world), inbox).await;
         let ScriptStep { text, usage, .. } = step;
-        self.extra_usage = self.extra_usage.plus(usage);
+        self.account.extra = self.account.extra.plus(usage);
         let (text, why) = match came {
             ScriptOutcome::Ended(Ok(value))
                 if value.is_empty() || text.trim_end().ends_with(value.trim()) =>

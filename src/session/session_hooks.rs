@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
-use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
+use avocet_hooks::{ActiveHooks, HookFile, HookFiles, HookFolders};
 use avocet_safety::{Policy, PolicyRule};
 use avocet_tools::Tool;
 
@@ -187,6 +187,7 @@ impl SessionHooks {
             transcript: self.transcript_path(),
             report: Arc::new(drop),
             start: self.start.clone(),
+            end: HookEvent::Stop,
             put_off: 0,
         }
     }
@@ -222,10 +223,6 @@ impl SessionHooks {
                     }
                 };
                 rows.push(PageRow::pair(event, hook.label()));
-                let state = match hook.event {
-                    HookEvent::SubagentStop => phrases::STATE_NO_SUBAGENTS,
-                    _ => state,
-                };
                 rows.push(PageRow::pair("", state));
                 let ran = self.reports.iter().find(|report| report.hook == *hook);
                 rows.extend(ran.map(|ran| PageRow::pair(phrases::LAST_RUN, ran.end.clone())));

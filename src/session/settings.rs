@@ -46,6 +46,7 @@ pub struct LiveSettings {
     /// Without the rules that were remembered or given in the session.
     pub policy: Policy,
     pub max_steps: Option<usize>,
+    pub max_subagents: usize,
     pub spend_limits: SpendLimits,
     pub check: Vec<String>,
     /// Those of the screen, each by its key with its value.

@@ -17,6 +17,7 @@ use super::mcp_servers::McpServers;
 use super::persistence::SessionStore;
 use super::session_hooks::SessionHooks;
 use super::settings::SettingsAccess;
+use super::shared_queues::SharedQueues;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::turn_update::UnreadSettings;
@@ -104,6 +105,7 @@ impl Session {
         let mode = config.info.mode;
         let folder = config.security.place.workspace.clone();
         let jobs = JobBoard::new(config.kept_jobs, folder, notes.clone());
+        let shared = SharedQueues::new(config.info.max_subagents);
         Session {
             run_usage: Usage::default(),
             counts_changed_files: config.counts_changed_files,
@@ -124,7 +126,7 @@ impl Session {
                 extensions: config.extensions,
                 found_servers: Vec::new(),
             },
-            conversation: Conversation::default(),
+            conversation: Conversation { shared, ..Conversation::default() },
             security: config.security,
             outbox,
             store,
@@ -241,8 +243,7 @@ pub struct Conversation {
     bytes: usize,
     /// The number of the next step.
     pub next_step: u64,
-    /// The id of the next question.
-    pub next_ask: u64,
+    pub shared: SharedQueues,
     /// The last message, and the length of the history before it.
     pub last_input: Option<(UserInput, TurnPosition)>,
     /// The skills in view.
@@ -262,7 +263,7 @@ impl Default for Conversation {
             record: VecDeque::new(),
             bytes: 0,
             next_step: 1,
-            next_ask: 1,
+            shared: SharedQueues::new(0),
             last_input: None,
             active_skills: ActiveSkills::default(),
             is_planning: false,
@@ -337,7 +338,7 @@ impl Conversation {
     pub fn clear(&mut self) {
         *self = Conversation {
             next_step: self.next_step,
-            next_ask: self.next_ask,
+            shared: self.shared.clone(),
             ..Conversation::default()
         };
     }

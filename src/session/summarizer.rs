@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Connect, Connected, Wanted};
-use avocet_core::i18n::Lang;
+use avocet_core::i18n::{Lang, LocalizedText};
 use avocet_core::protocol::{Mode, Provider};
 use avocet_model::Model;
 
@@ -19,6 +19,19 @@ pub struct Summarizer {
 impl Summarizer {
     pub fn new(connect: &Connect, connected: &Connected, lang: Lang) -> Summarizer {
         Summarizer { connect: Arc::clone(connect), connected: connected.clone(), lang }
+    }
+
+    /// The model that the definition of a subagent names; `low` is the profile's model for that mode,
+    /// as for a summary.
+    pub fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, LocalizedText> {
+        match (self.connected.provider, name) {
+            (Provider::Scripted, _) => Ok(Arc::clone(&self.connected.model)),
+            (_, "low") => Ok(self.model().unwrap_or_else(|| Arc::clone(&self.connected.model))),
+            _ => {
+                let model = Wanted::Model { name: name.to_owned(), found: None };
+                (self.connect)(&model, self.lang).map(|connected| connected.model)
+            }
+        }
     }
 
     /// Created when it is needed. The guide cannot sum up.

@@ -33,8 +33,7 @@ impl Session {
     }
 
     async fn ask_trust(&mut self, because: LocalizedText) {
-        let id = AskId(self.conversation.next_ask);
-        self.conversation.next_ask += 1;
+        let id = self.conversation.shared.next_ask_id();
         self.security.trust.open_question = Some(id);
         let found = self.security.trust.untrusted_files.clone();
         let because = match &self.security.trust.hazard {

@@ -108,7 +108,7 @@ impl TurnScope {
     pub(super) async fn put_off_end(&mut self) -> Option<String> {
         let count = self.context.hooks.put_off;
         let fields = json!({ "stop_hook_active": count > 0 });
-        let call = HookCall::new(HookEvent::Stop, "", fields);
+        let call = HookCall::new(self.context.hooks.end, "", fields);
         let reply = self.run_hooks(&call).await;
         let goes_on = reply.decision == Some(HookDecision::Deny) && count < MAX_PUT_OFF;
         if !goes_on || reply.reason.is_empty() || reply.halt.is_some() {

@@ -13,7 +13,7 @@ use super::turn_context::bounds_of_model;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_room::Preamble;
 use super::turn_scope::TurnScope;
-use super::{script_tool, skill_tool};
+use super::{script_tool, skill_tool, subagent, task_tool};
 use crate::agent::Steering;
 use crate::agent::TurnSettings;
 use crate::agent::drive::drive;
@@ -33,7 +33,7 @@ use avocet_core::text::ends_in_repetition;
 use avocet_hooks::HookEvent;
 use avocet_model::{Chunk, ModelError, ModelReply, Request};
 use avocet_safety::web::FETCH;
-use avocet_safety::{ClearedStep, Grant, PolicyContext, SessionOpening, ToolTask};
+use avocet_safety::{ClearedStep, Grant, PolicyContext, SUBAGENT_TOOL, SessionOpening, ToolTask};
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
@@ -45,12 +45,17 @@ impl Host for TurnScope {
     }
 
     async fn call_model(&mut self, request: ModelRequest) -> Result<ModelReply, ModelError> {
-        match self.request_reply(request.clone()).await {
+        let answered = match self.request_reply(request.clone()).await {
             Err(ModelError::TooLong { .. }) if self.shrink_to_window().await => {
                 self.request_reply(request).await
             }
             answered => answered,
+        };
+        if let Ok(reply) = &answered {
+            self.account.spent = self.account.spent.plus(reply.usage);
+            self.notify(TurnMessage::Spent(self.account.spent));
         }
+        answered
     }
 
     fn partial_answer(&mut self) -> Option<ModelReply> {
@@ -105,6 +110,7 @@ impl Host for TurnScope {
             Some(ToolTask::Plugin(plugin)) if plugin.interactive => {
                 self.run_in_terminal(step).await
             }
+            Some(ToolTask::Subagent(_)) => subagent::run_task(self, step).await,
             _ if is_script => self.run_script(step).await,
             _ => self.run_step(step).await,
         };
@@ -118,6 +124,15 @@ impl Host for TurnScope {
             self.restrict_tools(skill_tool::skill_restriction(&self.context.extensions, name));
         }
         observation
+    }
+
+    async fn run_together(&mut self, steps: Vec<ClearedStep>) -> Vec<Observation> {
+        let mut all = subagent::run_tasks(self, steps).await;
+        for observation in &mut all {
+            self.notify(TurnMessage::StepFinished);
+            self.run_hooks_after(observation).await;
+        }
+        all
     }
 
     async fn emit(&mut self, event: Event) {
@@ -150,19 +165,24 @@ impl Host for TurnScope {
 }
 
 impl TurnScope {
-    /// The tools without that of the web as long as no message has an address: most requests have no
-    /// use for it. A model that calls it all the same is understood.
+    /// The tools without that of the web as long as no message has an address, and without that for
+    /// tasks as long as it is of little use. A model that calls them all the same is understood.
     fn usable_tools(
         &mut self,
         tools: &Arc<[ToolSchema]>,
         messages: &[Message],
     ) -> Arc<[ToolSchema]> {
         let is_off = self.judge.policy_context().policy.web.is_off;
-        if !is_off && messages.iter().any(|message| message.text().contains("://")) {
-            return Arc::clone(tools);
-        }
-        let is_of_web = |tool: &&ToolSchema| reply::tool_name(&tool.name) == FETCH;
-        tools.iter().filter(|tool| !is_of_web(tool)).cloned().collect()
+        let has_address = || messages.iter().any(|message| message.text().contains("://"));
+        let reads_web = !is_off && has_address();
+        let library = &self.context.extensions;
+        let usable = tools.iter().filter_map(|tool| match reply::tool_name(&tool.name).as_str() {
+            FETCH => reads_web.then(|| tool.clone()),
+            SUBAGENT_TOOL if !task_tool::is_useful(messages, library) => None,
+            SUBAGENT_TOOL => Some(task_tool::with_agents(tool.clone(), library)),
+            _ => Some(tool.clone()),
+        });
+        usable.collect()
     }
 
     /// After a request that the server found too long: keeps to the window that it named from now
@@ -246,7 +266,7 @@ impl TurnScope {
         let reply = self.read_stream(stream).await?;
         // The steps it proposes are judged next.
         self.await_sandbox_status().await;
-        let usage = reply.usage.plus(std::mem::take(&mut self.extra_usage));
+        let usage = reply.usage.plus(std::mem::take(&mut self.account.extra));
         Ok(ModelReply { usage, ..reply })
     }
 
@@ -257,7 +277,6 @@ impl TurnScope {
         message: String,
         images: Vec<Image>,
     ) -> FinishedTurn {
-        let cancel = self.context.cancel.clone();
         let start = match self.hear_hooks(&message).await {
             Ok(added) => start.with_message(message + &added, images),
             Err(why) => {
@@ -265,6 +284,13 @@ impl TurnScope {
                 return self.end(ending, TurnRecord::default(), Usage::default()).await;
             }
         };
+        self.drive_heard(start).await
+    }
+
+    /// The same, without asking hooks about the message.
+    pub(super) async fn drive_heard(mut self, start: TurnStart) -> FinishedTurn {
+        let cancel = self.context.cancel.clone();
+        self.account.max_steps = start.max_steps;
         let model = std::sync::Arc::clone(&self.context.model);
         // A turn that is stopped meanwhile does not wait.
         let _stopped = cancel.run_until_cancelled(model.wait_for_facts()).await;
@@ -322,7 +348,7 @@ impl TurnScope {
                 Some(Ok(Chunk::Retrying { .. })) if limit.deadline.is_some() => break,
                 Some(Ok(chunk)) => self.handle_chunk(chunk, &mut growing).await,
                 Some(Err(error)) if self.answer.is_empty() || self.will_fall_back(&error) => {
-                    self.extra_usage = self.extra_usage.plus(self.answer.usage);
+                    self.account.extra = self.account.extra.plus(self.answer.usage);
                     return Err(error);
                 }
                 Some(Err(error)) => {

@@ -9,6 +9,7 @@ use super::extensions::ExtensionScan;
 use super::hook_runner::HookNews;
 use super::job::JobMessage;
 use super::mcp_servers::ServerCall;
+use super::subagent_list::SubagentMessage;
 use super::turn_update::TurnUpdate;
 use crate::agent::Steering;
 use crate::context::history::TurnRecord;
@@ -60,6 +61,8 @@ pub enum TurnMessage {
     ToolsRestricted(Option<ToolRestriction>),
     /// A step ended.
     StepFinished,
+    /// What the turn has used so far, after an answer of the model.
+    Spent(Usage),
     /// The turn read the first of the messages sent to it.
     SteeringRead,
     /// The parts of the request that is being answered.
@@ -80,6 +83,8 @@ pub enum TurnMessage {
     ServerCallCancelled(McpCallId),
     /// About hooks.
     Hook(HookNews),
+    /// About subagents.
+    Subagent(SubagentMessage),
     /// About the steps in the background.
     Job(JobMessage),
     /// The changed files of the folder were counted.
@@ -122,7 +127,6 @@ pub struct FinishedTurn {
     /// The turn's record for the conversation history.
     pub record: TurnRecord,
     pub usage: Usage,
-    /// The first free step and question numbers for the next turn.
+    /// The first free step number for the next turn.
     pub next_step: u64,
-    pub next_ask: u64,
 }

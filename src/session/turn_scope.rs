@@ -9,6 +9,8 @@ use tokio::task::JoinHandle;
 
 use super::event_sink::Outbox;
 use super::masked_turn::MaskedTurn;
+use super::shared_queues::SharedQueues;
+use super::subagent_bounds::SubagentBounds;
 use super::turn_clock::TurnClock;
 use super::turn_context::TurnContext;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
@@ -31,9 +33,9 @@ pub struct TurnScope {
     /// What began it, if a frontend follows that.
     pub submit: Option<SubmitId>,
     pub clock: TurnClock,
-    /// The numbers of the next step and of the next question.
+    /// The number of the next step.
     pub next_step: u64,
-    pub next_ask: u64,
+    pub shared: SharedQueues,
     pub context: TurnContext,
     pub outbox: Outbox,
     /// The events still to be delivered before anything that `outbox` sends from now on.
@@ -57,12 +59,21 @@ pub struct TurnScope {
     pub compaction: TurnCompaction,
     /// Number of compactions of the turn before a summary is asked for again.
     pub summary_pause: usize,
-    /// The tokens used by summaries and scripts.
-    pub extra_usage: Usage,
+    pub account: TurnAccount,
     /// The contents of the folder, for a question that offers trust in it.
     pub trust_offer: TrustOffer,
     /// Its steps are those of the model, and not a line or a script of the user.
     pub has_steps_of_model: bool,
+}
+
+/// What a turn spends beside the answers of its model, and what it may do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TurnAccount {
+    /// The tokens used by summaries, scripts and subagents since the last answer.
+    pub extra: Usage,
+    /// All of the turn so far.
+    pub spent: Usage,
+    pub max_steps: Option<usize>,
 }
 
 /// The parts that judge steps.
@@ -76,6 +87,8 @@ pub struct StepJudge {
     restriction: Option<ToolRestriction>,
     /// The result of testing the sandbox; `None`: not awaited yet.
     pub sandbox_status: Option<SandboxStatus>,
+    /// What the definition of a subagent leaves it.
+    bounds: SubagentBounds,
 }
 
 impl StepJudge {
@@ -92,6 +105,22 @@ impl StepJudge {
             world,
             restriction: None,
             sandbox_status: None,
+            bounds: SubagentBounds::default(),
+        }
+    }
+
+    /// That of a subagent, which may do no more.
+    pub fn within(&self, bounds: SubagentBounds) -> StepJudge {
+        let mut policy = self.policy.clone();
+        bounds.narrow(&mut policy);
+        StepJudge {
+            changes: self.changes.clone(),
+            policy,
+            place: self.place.clone(),
+            world: Arc::clone(&self.world),
+            restriction: self.restriction.clone(),
+            sandbox_status: self.sandbox_status,
+            bounds,
         }
     }
 
@@ -129,6 +158,14 @@ impl StepJudge {
         (policy, self.place.clone(), Arc::clone(&self.world))
     }
 
+    pub fn offered(&self) -> Option<&ToolRestriction> {
+        self.policy.offered.as_ref()
+    }
+
+    pub fn mode(&self) -> ApprovalMode {
+        self.policy.approval
+    }
+
     pub fn place(&self) -> &Workspace {
         &self.place
     }
@@ -142,6 +179,7 @@ impl StepJudge {
             self.policy = self.changes.borrow_and_update().clone();
             self.policy.narrowed = self.restriction.clone();
             self.policy.shelter = self.sandbox_status.unwrap_or(self.policy.shelter);
+            self.bounds.narrow(&mut self.policy);
         }
         PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
@@ -169,10 +207,7 @@ impl TurnScope {
         let ended =
             Event::TurnEnded { turn: self.turn, ending: outcome.clone(), usage, elapsed_ms };
         self.emit(ended).await;
-        let next_step = self.next_step;
-        let next_ask = self.next_ask;
-
-        FinishedTurn { ending: outcome, record, usage, next_step, next_ask }
+        FinishedTurn { ending: outcome, record, usage, next_step: self.next_step }
     }
 
     pub fn next_step_id(&mut self) -> String {
@@ -180,16 +215,12 @@ impl TurnScope {
         format!("cmd_{:03}", self.next_step - 1)
     }
 
-    pub(super) fn next_ask_id(&mut self) -> AskId {
-        self.next_ask += 1;
-        AskId(self.next_ask - 1)
-    }
-
     /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the
     /// question is withdrawn.
     pub async fn ask(&mut self, mut question: Question) -> Option<Decision> {
         let offers_trust = self.complete_trust_offer(&mut question);
-        let ask = self.next_ask_id();
+        let _asking = self.shared.wait_to_ask(&self.context.cancel).await?;
+        let ask = self.shared.next_ask_id();
         let asked = Box::new(Ask { id: ask, question });
         self.notify(TurnMessage::QuestionOpened(asked.clone()));
         self.flush_background().await;

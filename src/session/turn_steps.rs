@@ -75,7 +75,7 @@ impl TurnScope {
     /// Borrows the terminal for a step; if there is none, the step reports it itself.
     pub async fn run_in_terminal(&mut self, cleared: ClearedStep) -> Observation {
         self.flush_background().await;
-        let ask = self.next_ask_id();
+        let ask = self.shared.next_ask_id();
         self.outbox.send(Event::TerminalRequested { ask }).await;
         let is_lent = self.decision(ask).await == Some(Decision::Approve);
         let run = |tool: &dyn Tool, step, control| {
@@ -178,11 +178,12 @@ impl TurnScope {
         let lang = self.context.lang;
 
         let question = LimitQuestion::question(&reached, step, &redactor, lang);
-        let id = self.next_ask_id();
+        let asking = self.shared.wait_to_ask(&self.context.cancel).await;
+        let id = self.shared.next_ask_id();
         let asked = Box::new(Ask { id, question });
         self.notify(TurnMessage::QuestionOpened(asked.clone()));
         self.outbox.send(Event::Asked(asked)).await;
-        LimitQuestion::new(id, reached)
+        LimitQuestion::new(id, reached, asking)
     }
 
     /// What the user chose, if the decision is about the question; the step knows it then, unless

@@ -317,6 +317,13 @@ impl Toolbox {
         Toolbox { tools, ..self.clone() }
     }
 
+    /// The same without these.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Toolbox {
+        let tools = self.tools.iter().filter(|tool| !names.contains(&tool.name()));
+        Toolbox { tools: tools.cloned().collect(), ..self.clone() }
+    }
+
     /// The same with tools of MCP servers, as the model gets them.
     #[must_use]
     pub fn with_server_tools(self, schemas: Arc<[ToolSchema]>) -> Toolbox {

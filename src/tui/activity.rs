@@ -195,6 +195,8 @@ impl Activity {
             | Event::Rewound { .. }
             | Event::Sessions { .. }
             | Event::Catalogue(_)
+            | Event::SubagentStarted(_)
+            | Event::Subagent { .. }
             | Event::Cleared => return,
         };
         let ends = doing == ActivityKind::Idle || matches!(event, Event::TurnStarted { .. });

@@ -557,6 +557,8 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         | SessionEvent::Page(_)
         | SessionEvent::Compacting
         | SessionEvent::Compacted(_)
+        | SessionEvent::SubagentStarted(_)
+        | SessionEvent::Subagent { .. }
         | SessionEvent::Notice(_) => {}
     }
     Vec::new()

@@ -574,3 +574,19 @@ fn the_words_of_a_command_line_reach_a_template_as_they_were() {
     assert_eq!(render(&["--since", "2020"]).trim(), "title=--since n=2020 all=--since 2020");
     assert_eq!(render(&["-m", "fix bug"]).trim(), "title=-m n=fix bug all=-m \"fix bug\"");
 }
+
+#[test]
+fn agents_are_listed_shown_and_created_and_a_broken_one_is_named() {
+    let bench = TestDir::new();
+    bench.write("home/.claude/agents/broken.md", "no head\n");
+    let args = ["agents", "new", "tester", "--description", "Writes tests", "--prompt", "Test it."];
+    exits(&bench.run(&args), 0);
+    let listed = bench.run(&["agents", "list"]);
+    exits(&listed, 0);
+    for expected in ["explore", "Writes tests", "broken.md"] {
+        assert!(out(&listed).contains(expected), "{expected}: {}", out(&listed));
+    }
+    let shown = bench.run(&["agents", "show", "tester"]);
+    assert!(out(&shown).contains("prompt = \"Test it.\""), "{}", out(&shown));
+    assert!(out(&bench.run(&["agents", "show", "explore"])).contains("mode = \"plan\""));
+}

@@ -530,3 +530,28 @@ fn a_line_for_a_shell_runs_without_a_question_if_all_of_its_commands_do() {
     assert!(!results[0].contains("foo two") && results[1].contains("b.txt"), "{results:?}");
     assert!(!canary.exists() && !bench.work().join("out.txt").exists());
 }
+
+#[test]
+fn a_task_is_offered_once_a_message_speaks_of_agents_and_json_names_its_agent() {
+    let bench = TestDir::new();
+    let input = json!({ "description": "Look", "prompt": "What is here?", "agent": "explore" });
+    let function = json!({ "name": "task", "arguments": input.to_string() });
+    let call = json!([{ "index": 0, "id": "call_0", "function": function }]);
+    let call = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": call } }] });
+    let begins = Reply::events([event(&call), event(&finish("tool_calls"))]);
+    let server = Server::start(vec![begins, says("Nothing."), says("It is empty.")]);
+    let done = ask(&bench, &server, &["--json", "-p", "ask an agent what is here"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let [first, agent, last] = &server.requests()[..] else { panic!("three requests") };
+    let offered = first.json()["tools"].to_string();
+    assert!(offered.contains("\"task\"") && offered.contains("- explore: "), "{offered}");
+    let agent = agent.json();
+    assert!(!tools(&agent).iter().any(|name| ["task", "file_edit"].contains(&&**name)), "{agent}");
+    assert!(agent["messages"].to_string().contains("You look into a project"), "{agent}");
+    assert!(last.json()["messages"].to_string().contains("Nothing."), "{}", last.body);
+    let events: Vec<Value> =
+        text(&done.stdout).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    assert_eq!(of("subagent_started"), 1, "{}", text(&done.stdout));
+    assert!(events.iter().any(|event| event["event"] == "subagent" && event["agent"] == "cmd_001"));
+}

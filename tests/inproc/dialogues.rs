@@ -145,6 +145,7 @@ async fn play(case: &str) -> DialogueHost {
             is_small_model: false,
             dialect: Dialect::Json,
             hooks: std::sync::Arc::default(),
+            agent: None,
         };
         stage.note(format!("turn {}: {text}", turn + 1));
         stage.cancel = CancellationToken::new();

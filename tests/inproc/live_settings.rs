@@ -73,6 +73,7 @@ fn unchanged() -> LiveSettings {
     LiveSettings {
         policy: Policy::default(),
         max_steps: Some(25),
+        max_subagents: 4,
         spend_limits: SpendLimits::default(),
         check: Vec::new(),
         screen: Vec::new(),

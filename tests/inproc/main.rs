@@ -52,6 +52,7 @@ mod script_steps;
 mod scripts;
 mod session;
 mod shell;
+mod subagents;
 mod test_targets;
 mod two_windows;
 mod wire;

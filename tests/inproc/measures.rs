@@ -63,6 +63,7 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
             "tests/screen/secrets.rs",
             "tests/inproc/session.rs",
             "tests/inproc/shell.rs",
+            "tests/inproc/subagents.rs",
             "tests/screen/shutdown.rs",
             "tests/cli/suspension.rs",
         ],

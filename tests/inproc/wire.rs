@@ -37,7 +37,7 @@ variants! { event, EVENTS, Event:
     TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta CallProgress ScriptMessage Retrying Repairing
     Replied StepStarted StepOutput StepFinished Asked Judged QuestionClosed Plan TerminalRequested TerminalReturned Undone
     FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued Dropped TurnEnded Facts Notice Page Models Settings HistoryChunk RewindAsked Rewound
-    Sessions Catalogue Compacting Compacted Cleared Closed
+    Sessions Catalogue Compacting Compacted SubagentStarted Subagent Cleared Closed
 }
 /// The same for an enum of enums.
 macro_rules! nested_variants {
@@ -165,6 +165,7 @@ fn every_op_roundtrips_as_recorded() {
         Report::Usage,
         Report::Changes,
         Report::Plugins,
+        Report::Agents,
     ];
     assert_eq!(reports, all);
 }

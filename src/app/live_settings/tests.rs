@@ -307,6 +307,7 @@ const CASES: &[Case] = &[
     ("limits.tokens.run", "5000", &[], Facts(spending)),
     ("limits.script_timeout_s", "7", &[], Part(|parts| parts.scripts.clone())),
     ("limits.step_timeout_s", "7", &[], Part(exec)),
+    ("limits.subagents", "2", &[], Facts(|facts| facts.max_subagents.to_string())),
 ];
 
 fn seen(running: &Running, probe: &Probe) -> String {

@@ -1,4 +1,4 @@
-//! Parses the arguments of `avocet bot`, `avocet command` and `avocet skill`.
+//! Parses the arguments of `avocet agents`, `avocet bot`, `avocet command` and `avocet skill`.
 
 use std::ffi::OsString;
 
@@ -7,6 +7,29 @@ use clap::{Args, Subcommand};
 
 use avocet_config::extensions::ExtensionFileKind;
 use avocet_core::prompt::args;
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum AgentSub {
+    /// List all agents, including unused ones and why they are unused.
+    #[command(after_help = "Example:\n  avocet agents list")]
+    List,
+    /// Print an agent's file.
+    #[command(after_help = "Example:\n  avocet agents show explore")]
+    Show {
+        /// Its name, as `avocet agents list` shows it.
+        name: String,
+    },
+    /// Create an agent; without --prompt, its text comes from standard input or your editor.
+    #[command(after_help = "Examples:
+  avocet agents new tests --description \"Writes tests\" --prompt \"You write tests.\"
+  avocet agents new tests --description \"Writes tests\" < prompt.txt")]
+    New {
+        /// Letters, digits, `.`, `_` and `-`.
+        name: String,
+        #[command(flatten)]
+        texts: Texts,
+    },
+}
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum BotSub {
@@ -183,6 +206,19 @@ pub enum ExtensionAction {
     Edit(String),
     Delete(String),
     Check(String),
+}
+
+impl From<AgentSub> for (ExtensionFileKind, ExtensionAction) {
+    fn from(sub: AgentSub) -> (ExtensionFileKind, ExtensionAction) {
+        let asked = match sub {
+            AgentSub::List => ExtensionAction::List,
+            AgentSub::Show { name } => ExtensionAction::Show(name),
+            AgentSub::New { name, texts } => {
+                ExtensionAction::New { name, texts, sampling: Sampling::default() }
+            }
+        };
+        (ExtensionFileKind::Agent, asked)
+    }
 }
 
 impl From<BotSub> for (ExtensionFileKind, ExtensionAction) {

@@ -1,4 +1,4 @@
-//! Answers `avocet bot …`, `avocet command …` and `avocet skill …` as rows and JSON, and drafts the
+//! Answers `avocet agents …`, `avocet bot …`, `avocet command …` and `avocet skill …` as rows and JSON, and drafts the
 //! text of a new file. [`extensions`](avocet_config::extensions) reads and writes the files; `app` connects
 //! both.
 
@@ -12,45 +12,20 @@ use toml_edit::Value as Toml;
 use self::args::{Sampling, Texts};
 use avocet_config::extensions::examples::ExampleCopy;
 use avocet_config::extensions::{
-    ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, LookupError, Owner, ShadowedBy,
+    ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, LookupError, Maker, ShadowedBy,
     edit, skill_list,
 };
-use avocet_core::i18n::{Lang, Localize, LocalizedText, common, library as w};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, agents, common, library as w};
 use avocet_present::commands::{self, PageRow};
 
 /// All files of a kind: those in use, by origin, then the others.
 pub fn rows(library: &ExtensionLibrary, kind: ExtensionFileKind) -> Vec<PageRow> {
-    let files = || library.files.iter().filter(move |file| file.kind == kind);
-    let mut rows = Vec::new();
-    let mut owners: Vec<Owner> = Vec::new();
-    for file in files().filter(|file| is_used(file)) {
-        if !owners.contains(&file.owner) {
-            owners.push(file.owner);
-        }
-    }
-    for owner in owners {
-        rows.push(PageRow::heading(owner.localized()));
-        for file in files().filter(|file| is_used(file) && file.owner == owner) {
-            rows.push(PageRow::pair(file.name.as_str(), about(library, file)));
-            if let LoadState::Loaded { remarks } = &file.state {
-                rows.extend(remarks.iter().map(|remark| PageRow::pair("", remark.clone())));
-            }
-        }
-    }
-    let files: Vec<&LoadedFile> = files().filter(|file| !is_used(file)).collect();
-    if !files.is_empty() {
-        rows.push(PageRow::heading(w::NOT_USED));
-        rows.extend(files.into_iter().map(state_row));
-    }
-    rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
+    let mut rows = library.rows(kind);
     if kind == ExtensionFileKind::Skill {
-        rows.extend(commands::omitted_skill_rows(&library.skills.omitted(skill_list::BUDGET)));
+        let at = rows.len() - usize::from(library.places().untrusted_note.is_some());
+        let omitted = commands::omitted_skill_rows(&library.skills.omitted(skill_list::BUDGET));
+        rows.splice(at..at, omitted);
     }
-    if rows.is_empty() {
-        let folder = library.user_folder(kind).display().to_string();
-        rows.push(PageRow::line(w::NONE_AT_ALL.with("folder", folder)));
-    }
-    rows.extend(library.places().untrusted_note.clone().map(PageRow::line));
     rows
 }
 
@@ -59,6 +34,7 @@ pub fn doctor_rows(library: &ExtensionLibrary) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = library
         .files
         .iter()
+        .filter(|file| file.owner.maker != Maker::BuiltIn)
         .map(|file| {
             let label = w::LABEL.with("kind", file.kind.phrase()).with("name", file.name.as_str());
             PageRow::pair(
@@ -75,35 +51,8 @@ pub fn doctor_rows(library: &ExtensionLibrary) -> Vec<PageRow> {
     rows
 }
 
-fn is_used(file: &LoadedFile) -> bool {
-    matches!(file.state, LoadState::Loaded { .. })
-}
-
-/// An error names its file itself.
-fn state_row(file: &LoadedFile) -> PageRow {
-    match &file.state {
-        LoadState::Refused { because } => PageRow::pair(file.name.as_str(), because.clone()),
-        LoadState::Loaded { .. } | LoadState::Shadowed { .. } => {
-            let state = w::STATE_OF.with("state", file.state.localized());
-            PageRow::pair(file.name.as_str(), state.with("file", path(file)))
-        }
-    }
-}
-
 fn path(file: &LoadedFile) -> String {
     file.path.display().to_string()
-}
-
-fn about(library: &ExtensionLibrary, file: &LoadedFile) -> String {
-    let name = file.name.as_str();
-    let text = match file.kind {
-        ExtensionFileKind::Bot => library.bot(name).map(|bot| bot.description.clone()),
-        ExtensionFileKind::Command => {
-            library.command(name).map(|command| command.description.clone())
-        }
-        ExtensionFileKind::Skill => library.skill(name).map(|skill| skill.description.clone()),
-    };
-    text.unwrap_or_default()
 }
 
 /// One JSON object per file, each on its own line.
@@ -123,7 +72,7 @@ fn file_json(library: &ExtensionLibrary, file: &LoadedFile, lang: Lang) -> Json 
     });
     match &file.state {
         LoadState::Loaded { remarks } => {
-            object["description"] = about(library, file).into();
+            object["description"] = library.about(file).into();
             let remarks: Vec<String> = remarks.iter().map(|say| say.text(lang)).collect();
             object["remarks"] = remarks.into();
         }
@@ -140,6 +89,15 @@ fn file_json(library: &ExtensionLibrary, file: &LoadedFile, lang: Lang) -> Json 
 pub fn show_json(library: &ExtensionLibrary, file: &LoadedFile, lang: Lang) -> Json {
     let mut object = file_json(library, file, lang);
     match file.kind {
+        ExtensionFileKind::Agent => {
+            if let Ok(agent) = library.agent(&file.name) {
+                object["prompt"] = agent.prompt.clone().into();
+                object["tools"] = json!(agent.tools);
+                object["model"] = json!(agent.model);
+                object["effort"] = json!(agent.effort);
+                object["mode"] = json!(agent.mode);
+            }
+        }
         ExtensionFileKind::Bot => {
             if let Ok(bot) = library.bot(&file.name) {
                 object["system_prompt"] = bot.system_prompt.clone().into();
@@ -184,7 +142,7 @@ pub fn find<'l>(
         ExtensionFileKind::Command => {
             library.command(name).map(|command| command.name.as_str()).ok()
         }
-        ExtensionFileKind::Bot | ExtensionFileKind::Skill => None,
+        _ => None,
     };
     let spelt = spelt.unwrap_or(name);
     let by_file =
@@ -193,6 +151,7 @@ pub fn find<'l>(
     match named.find(|file| !by_file(file)) {
         Some(file) => Ok(file),
         None => Err(match kind {
+            ExtensionFileKind::Agent => library.agent(name).err(),
             ExtensionFileKind::Bot => library.bot(name).err(),
             ExtensionFileKind::Command => library.command(name).err(),
             ExtensionFileKind::Skill => library.skill(name).err(),
@@ -248,6 +207,7 @@ pub fn draft_text(
     lang: Lang,
 ) -> String {
     let about = match kind {
+        ExtensionFileKind::Agent => agents::DRAFT,
         ExtensionFileKind::Bot => w::DRAFT_BOT,
         ExtensionFileKind::Command => w::DRAFT_COMMAND,
         ExtensionFileKind::Skill => w::DRAFT_SKILL,
@@ -268,7 +228,7 @@ pub fn draft_text(
 fn prompt_key(kind: ExtensionFileKind) -> &'static str {
     match kind {
         ExtensionFileKind::Bot => "system_prompt",
-        ExtensionFileKind::Command | ExtensionFileKind::Skill => "prompt",
+        _ => "prompt",
     }
 }
 
@@ -306,8 +266,7 @@ pub fn check_findings(file: &LoadedFile) -> Vec<LocalizedText> {
 mod tests {
     use super::*;
     use avocet_config::Paths;
-    use avocet_config::extensions::{Maker, command};
-    use avocet_config::extensions::{SearchPath, bot};
+    use avocet_config::extensions::{Owner, SearchPath, bot, command};
 
     const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::load::parse_command;
-use super::{ExtensionFileKind, LookupError, Maker, Owner, bot, io_message, name, skill};
+use super::{ExtensionFileKind, LookupError, Maker, Owner, agent, bot, io_message, name, skill};
 use crate::{Paths, atomic_file};
 use avocet_core::i18n::{Localize, LocalizedText, common, library as w};
 
@@ -24,13 +24,16 @@ pub fn file_path(
     let folder = user_folder(paths, kind);
     Ok(match kind {
         ExtensionFileKind::Skill => folder.join(name).join(skill::FILE),
-        ExtensionFileKind::Bot | ExtensionFileKind::Command => folder.join(format!("{name}.toml")),
+        ExtensionFileKind::Agent | ExtensionFileKind::Bot | ExtensionFileKind::Command => {
+            folder.join(format!("{name}.toml"))
+        }
     })
 }
 
 /// The user's own folder.
 pub fn user_folder(paths: &Paths, kind: ExtensionFileKind) -> PathBuf {
     paths.config.join(match kind {
+        ExtensionFileKind::Agent => "agents",
         ExtensionFileKind::Bot => "bots",
         ExtensionFileKind::Command => "commands",
         ExtensionFileKind::Skill => "skills",
@@ -46,6 +49,7 @@ pub fn check(
 ) -> Result<(), LocalizedText> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     match kind {
+        ExtensionFileKind::Agent => agent::read(file, &name, owner, text).map(|_| ()),
         ExtensionFileKind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
         ExtensionFileKind::Command => parse_command(file, &name, owner, text).map(|_| ()),
         ExtensionFileKind::Skill => skill::parse(file, owner, text, true).map(|_| ()),

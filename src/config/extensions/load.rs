@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::compat::{claude, gemini};
 use super::{
-    Bot, CustomCommand, ExtensionFileKind, LookupError, Maker, Owner, SearchDir, SearchPath, Skill,
-    SkillsContext, TemplateMarks, bot, command, name, scan, skill, skill_list, toml_message,
+    AgentDefinition, Bot, CustomCommand, ExtensionFileKind, LookupError, Maker, Owner, SearchDir,
+    SearchPath, Skill, SkillsContext, TemplateMarks, agent, bot, command, name, scan, skill,
+    skill_list, toml_message,
 };
 use crate::keys::KEYS;
 use crate::toml_schema::TomlKind;
@@ -25,6 +26,7 @@ use avocet_safety::sanitize;
 /// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]
 pub struct ExtensionLibrary {
+    pub agents: Vec<AgentDefinition>,
     pub bots: Vec<Bot>,
     pub commands: Vec<CustomCommand>,
     pub skills: SkillsContext,
@@ -115,6 +117,9 @@ impl ExtensionLibrary {
         for place in path.list.iter().filter(|place| kinds.contains(&place.kind)) {
             loading.load_folder(place);
         }
+        if kinds.contains(&ExtensionFileKind::Agent) {
+            loading.add_built_in_agents();
+        }
         loading.library
     }
 
@@ -136,6 +141,11 @@ impl ExtensionLibrary {
     pub fn bot(&self, name: &str) -> Result<&Bot, LookupError> {
         let found = self.bots.iter().find(|bot| bot.name == name);
         found.ok_or_else(|| self.lookup_error(ExtensionFileKind::Bot, name))
+    }
+
+    pub fn agent(&self, name: &str) -> Result<&AgentDefinition, LookupError> {
+        let found = self.agents.iter().find(|agent| agent.name == name);
+        found.ok_or_else(|| self.lookup_error(ExtensionFileKind::Agent, name))
     }
 
     /// A command; for one in a folder, the last part of its name is enough if it is unique.
@@ -161,7 +171,9 @@ impl ExtensionLibrary {
         });
         let usable = match kind {
             ExtensionFileKind::Command => name::is_usable_path(name),
-            ExtensionFileKind::Bot | ExtensionFileKind::Skill => name::is_usable(kind, name),
+            ExtensionFileKind::Agent | ExtensionFileKind::Bot | ExtensionFileKind::Skill => {
+                name::is_usable(kind, name)
+            }
         };
         match broken {
             _ if !usable => LookupError::bad_name(kind, name),
@@ -248,7 +260,10 @@ impl ExtensionLibrary {
             ExtensionState::Hidden(why) => Some(clash(&entry.name, why.clone())),
             _ => None,
         });
-        let shadowed = self.files.iter().filter(|file| file.kind != ExtensionFileKind::Bot);
+        // Those that can be typed.
+        let shadowed = self.files.iter().filter(|file| {
+            matches!(file.kind, ExtensionFileKind::Command | ExtensionFileKind::Skill)
+        });
         let shadowed = shadowed.filter_map(|file| match &file.state {
             // The same file, found by a link.
             LoadState::Shadowed { by: ShadowedBy::File(by) }
@@ -311,7 +326,7 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
     let kind = match file.kind {
         ExtensionFileKind::Command => ExtensionKind::Command,
         ExtensionFileKind::Skill => ExtensionKind::Skill,
-        ExtensionFileKind::Bot => return None,
+        ExtensionFileKind::Agent | ExtensionFileKind::Bot => return None,
     };
     let state = match &file.state {
         LoadState::Refused { because } => ExtensionState::Broken(because.clone()),
@@ -375,9 +390,13 @@ impl ExtensionLoader {
         }
         for found in look.files {
             let state = match dir.kind {
-                // A skill declares its own name, so it is parsed first.
+                // Both declare their own names, so they are parsed first.
                 ExtensionFileKind::Skill => {
                     self.load_skill(dir, found);
+                    continue;
+                }
+                ExtensionFileKind::Agent => {
+                    self.load_agent(dir, found);
                     continue;
                 }
                 ExtensionFileKind::Bot | ExtensionFileKind::Command => {
@@ -393,10 +412,7 @@ impl ExtensionLoader {
 
     /// Parses a bot or a command.
     fn load_text(&mut self, dir: &SearchDir, file: &scan::ScannedFile) -> LoadState {
-        let read = atomic_file::read(&file.path)
-            .map_err(|fault| toml_message(&file.path, fault))
-            .and_then(|text| text.ok_or_else(|| toml_message(&file.path, ConfigError::NotAFile)));
-        let remarks = match read {
+        let remarks = match text_of(&file.path) {
             Ok(text) if dir.kind == ExtensionFileKind::Bot => {
                 bot::read(&file.path, &file.name, dir.owner, &text).map(|bot| {
                     self.library.bots.push(bot);
@@ -414,6 +430,42 @@ impl ExtensionLoader {
         match remarks {
             Ok(remarks) => LoadState::Loaded { remarks },
             Err(because) => LoadState::Refused { because },
+        }
+    }
+
+    fn load_agent(&mut self, dir: &SearchDir, file: scan::ScannedFile) {
+        let scan::ScannedFile { name, path } = file;
+        let read = text_of(&path).and_then(|text| agent::read(&path, &name, dir.owner, &text));
+        let (name, state) = match read {
+            Err(because) => (name, LoadState::Refused { because }),
+            Ok((agent, remarks)) => {
+                let name = agent.name.clone();
+                match self.is_free(ExtensionFileKind::Agent, &name) {
+                    Err(state) => (name, state),
+                    Ok(()) => {
+                        self.library.agents.push(agent);
+                        (name, LoadState::Loaded { remarks })
+                    }
+                }
+            }
+        };
+        self.record(dir, name, path, state);
+    }
+
+    /// Last, so that a file of the user may take their place.
+    fn add_built_in_agents(&mut self) {
+        for (agent, path) in AgentDefinition::built_in() {
+            let state = match self.is_free(ExtensionFileKind::Agent, &agent.name) {
+                Err(state) => state,
+                Ok(()) => LoadState::Loaded { remarks: Vec::new() },
+            };
+            let name = agent.name.clone();
+            let owner = Owner { maker: Maker::BuiltIn, project: false };
+            if matches!(state, LoadState::Loaded { .. }) {
+                self.library.agents.push(agent);
+            }
+            let kind = ExtensionFileKind::Agent;
+            self.library.files.push(LoadedFile { kind, name, path, owner, state });
         }
     }
 
@@ -463,6 +515,11 @@ impl ExtensionLoader {
     }
 }
 
+fn text_of(path: &Path) -> Result<String, LocalizedText> {
+    let read = atomic_file::read(path).map_err(|fault| toml_message(path, fault))?;
+    read.ok_or_else(|| toml_message(path, ConfigError::NotAFile))
+}
+
 /// Parses a command in any of the formats.
 pub fn parse_command(
     file: &Path,
@@ -473,9 +530,7 @@ pub fn parse_command(
     match owner.maker {
         Maker::Claude => claude::read(file, name, owner, text),
         Maker::Gemini => gemini::read(file, name, owner, text),
-        Maker::Avocet | Maker::R9s | Maker::Agents | Maker::Plugin => {
-            command::read(file, name, owner, TemplateMarks::Toml, text)
-                .map(|(command, _)| (command, Vec::new()))
-        }
+        _ => command::read(file, name, owner, TemplateMarks::Toml, text)
+            .map(|(command, _)| (command, Vec::new())),
     }
 }

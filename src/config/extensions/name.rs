@@ -14,7 +14,9 @@ pub fn is_too_long(name: &str) -> bool {
 pub fn is_usable(kind: ExtensionFileKind, name: &str) -> bool {
     let letter = |c: char| match kind {
         ExtensionFileKind::Command => c.is_alphanumeric(),
-        ExtensionFileKind::Bot | ExtensionFileKind::Skill => c.is_ascii_alphanumeric(),
+        ExtensionFileKind::Agent | ExtensionFileKind::Bot | ExtensionFileKind::Skill => {
+            c.is_ascii_alphanumeric()
+        }
     };
     !is_too_long(name)
         && name.starts_with(letter)

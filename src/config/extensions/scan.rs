@@ -91,8 +91,13 @@ impl FolderLayout {
         match (dir.kind, dir.owner.maker) {
             (ExtensionFileKind::Skill, _) => FolderLayout::Skills,
             (ExtensionFileKind::Command, Maker::Claude) => FolderLayout::Deep(".md"),
+            (ExtensionFileKind::Agent, Maker::Claude | Maker::Gemini | Maker::OpenCode) => {
+                FolderLayout::Flat(".md")
+            }
             (ExtensionFileKind::Command, Maker::Gemini) => FolderLayout::Deep(".toml"),
-            (ExtensionFileKind::Bot | ExtensionFileKind::Command, _) => FolderLayout::Flat(".toml"),
+            (ExtensionFileKind::Agent | ExtensionFileKind::Bot | ExtensionFileKind::Command, _) => {
+                FolderLayout::Flat(".toml")
+            }
         }
     }
 }

@@ -34,6 +34,9 @@ pub enum Maker {
     Agents,
     Claude,
     Gemini,
+    OpenCode,
+    /// It comes with the program.
+    BuiltIn,
     /// A plugin of slothtool.
     Plugin,
 }
@@ -45,10 +48,12 @@ impl Localize for Owner {
             Maker::Avocet if self.project => return w::OF_PROJECT.into(),
             Maker::Avocet => return w::OF_USER.into(),
             Maker::Plugin => return w::OF_PLUGIN.into(),
+            Maker::BuiltIn => return i18n::agents::BUILT_IN.into(),
             Maker::R9s => ".r9s",
             Maker::Agents => ".agents",
             Maker::Claude => ".claude",
             Maker::Gemini => ".gemini",
+            Maker::OpenCode => ".opencode",
         };
         if self.project { w::OF_PROJECT_IN } else { w::OF_USER_IN }.with("name", name)
     }
@@ -70,6 +75,9 @@ const FOREIGN: &[(&str, ExtensionFileKind, Maker)] = &[
     (".claude/skills", ExtensionFileKind::Skill, Maker::Claude),
     (".claude/commands", ExtensionFileKind::Command, Maker::Claude),
     (".gemini/commands", ExtensionFileKind::Command, Maker::Gemini),
+    (".claude/agents", ExtensionFileKind::Agent, Maker::Claude),
+    (".opencode/agent", ExtensionFileKind::Agent, Maker::OpenCode),
+    (".gemini/agents", ExtensionFileKind::Agent, Maker::Gemini),
 ];
 /// Further ones in the user's home only.
 const OF_HOME: &[(&str, ExtensionFileKind, Maker)] = &[
@@ -77,6 +85,7 @@ const OF_HOME: &[(&str, ExtensionFileKind, Maker)] = &[
     (".r9s/commands", ExtensionFileKind::Command, Maker::R9s),
 ];
 const OWN: &[(&str, ExtensionFileKind)] = &[
+    ("agents", ExtensionFileKind::Agent),
     ("bots", ExtensionFileKind::Bot),
     ("commands", ExtensionFileKind::Command),
     ("skills", ExtensionFileKind::Skill),
@@ -175,6 +184,7 @@ impl SearchPath {
                 i18n::library::WAIT_COMMANDS,
             ),
             (count(ExtensionFileKind::Bot), i18n::library::WAIT_BOT, i18n::library::WAIT_BOTS),
+            (count(ExtensionFileKind::Agent), i18n::agents::WAIT_AGENT, i18n::agents::WAIT_AGENTS),
         ];
         let mut found = counts.into_iter().filter(|(count, ..)| *count > 0);
         let said = |(count, one, many): (usize, i18n::Phrase, i18n::Phrase)| {

@@ -49,8 +49,41 @@ impl LibraryFixture {
             let state = file.state.localized().text(Lang::En);
             format!("{} {}: {state}", file.kind.code(), file.name).replace(&root, "")
         };
-        library.files.iter().map(line).collect()
+        let is_file = |file: &&LoadedFile| file.owner.maker != Maker::BuiltIn;
+        library.files.iter().filter(is_file).map(line).collect()
     }
+}
+
+#[test]
+fn agents_of_all_programs_are_read_in_place_and_a_broken_one_is_named() {
+    let desk = LibraryFixture::new();
+    let markdown = |name: &str| format!("---\nname: {name}\ndescription: d\n---\nDo it.\n");
+    let own = "description = \"d\"\nprompt = \"Do it.\"\n";
+    desk.write("work/.avocet/agents/tester.toml", own);
+    desk.write("own/agents/tester.toml", own);
+    desk.write("own/agents/explore.toml", own);
+    desk.write("work/.claude/agents/finder.md", &markdown("finder"));
+    desk.write("work/.opencode/agent/builder.md", &markdown("builder"));
+    desk.write("home/.gemini/agents/broken.md", "no head");
+    let library = desk.load(true);
+    assert_eq!(
+        desk.file_states(&library),
+        [
+            "agent tester: loaded",
+            "agent explore: loaded",
+            "agent tester: not used: work/.avocet/agents/tester.toml has the same name and takes precedence",
+            "agent finder: loaded",
+            "agent builder: loaded",
+            "agent broken: refused: home/.gemini/agents/broken.md: it does not begin with `---`, so it has neither name nor description.",
+        ]
+    );
+    let names: Vec<&str> = library.agents.iter().map(|agent| agent.name.as_str()).collect();
+    assert_eq!(names, ["tester", "explore", "finder", "builder", "review", "general"]);
+    let rows = format!("{:?}", library.rows(ExtensionFileKind::Agent));
+    assert!(rows.contains("broken.md") && rows.contains("Reviews a change"), "{rows}");
+    let untrusted: Vec<String> =
+        desk.load(false).agents.into_iter().map(|agent| agent.name).collect();
+    assert_eq!(untrusted, ["explore", "tester", "review", "general"]);
 }
 
 const SAY: &str = "prompt = \"say\"\n";
@@ -93,7 +126,7 @@ fn nothing_is_read_from_an_untrusted_folder() {
     desk.write("work/.gemini/commands/d.toml", SAY);
     desk.skill("work/.agents/skills/s", "This skill should be used when trusted.");
     assert_eq!(desk.file_states(&desk.load(false)), [""; 0]);
-    assert_eq!(desk.load(true).files.len(), 4);
+    assert_eq!(desk.file_states(&desk.load(true)).len(), 4);
 }
 
 #[test]

@@ -40,7 +40,6 @@ words! { "hooks":
     STATE_WAITS: "does not run: this project's file waits for your approval", "不运行：该项目的文件等待你的批准";
     STATE_DECLINED: "does not run: you declined it", "不运行：你已拒绝";
     STATE_CHANGED: "does not run: what it would run has changed since you approved it", "不运行：自你批准后其内容已改变";
-    STATE_NO_SUBAGENTS: "does not run: there are no subagents", "不运行：没有子智能体";
     REFUSED: "its command is refused: {why}", "其命令被拒绝：{why}";
     WAITS: "Avocet waits for your answer", "Avocet 正在等待你的回答";
     RULE_UNKNOWN: "`permissions.{list}` has `{rule}`, which no rule of Avocet can say: it does not count here", "`permissions.{list}` 中的 `{rule}` 无法用 Avocet 的规则表达，在这里不生效";

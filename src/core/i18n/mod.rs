@@ -23,6 +23,7 @@ macro_rules! words {
 
 pub mod acp;
 pub mod agent;
+pub mod agents;
 pub mod chat;
 pub mod cli;
 pub mod commands;
@@ -62,6 +63,7 @@ pub mod web;
 const AREAS: &[&[Phrase]] = &[
     acp::ALL,
     agent::ALL,
+    agents::ALL,
     chat::ALL,
     cli::ALL,
     commands::ALL,

@@ -47,6 +47,7 @@ words! { "settings":
     ALLOW: "Commands that run without asking", "无需询问即可运行的命令";
     DENY: "Commands that are refused", "拒绝执行的命令";
     SANDBOX: "What confines steps", "步骤的沙箱";
+    SUBAGENTS: "Subagents that work at the same time", "同时工作的子智能体数量";
     MAX_STEPS: "Steps of a turn before it asks to go on", "每轮最多执行多少步后询问是否继续";
     PROGRAM_FOLDERS: "More folders with trusted programs", "其他受信任的程序目录";
     WEB_FETCH: "Whether models may read pages of the web", "模型是否可以读取网页";

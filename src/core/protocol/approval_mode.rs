@@ -27,6 +27,18 @@ impl ApprovalMode {
         ApprovalMode::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
+    /// The one of both in which fewer steps run without a question.
+    #[must_use]
+    pub fn narrower(self, approval_mode: ApprovalMode) -> ApprovalMode {
+        let width = |mode| match mode {
+            ApprovalMode::Plan => 0,
+            ApprovalMode::Ask => 1,
+            ApprovalMode::Edits => 2,
+            ApprovalMode::Auto => 3,
+        };
+        if width(approval_mode) < width(self) { approval_mode } else { self }
+    }
+
     /// The word that the user types.
     pub fn name(self) -> &'static str {
         match self {

@@ -106,6 +106,9 @@ pub struct StepQuestion {
     /// The model's own reason, and the result it expects.
     pub why: String,
     pub expected: String,
+    /// The subagent that asks; `None`: the session's own turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The position of this step in the reply, counted from 1, and the number of steps.
     pub number: usize,
     pub of: usize,
@@ -138,6 +141,7 @@ impl StepQuestion {
             cwd: cwd.into(),
             why: String::new(),
             expected: String::new(),
+            agent: None,
             number: 1,
             of: 1,
             pieces: Vec::new(),

@@ -53,6 +53,12 @@ impl Budget {
         Budget { limits, allowed: limits, before: spent }
     }
 
+    /// The same for work within the turn, after the turn itself used this much.
+    #[must_use]
+    pub fn after(self, usage: Usage) -> Budget {
+        Budget { before: self.before.plus(usage), ..self }
+    }
+
     /// Other limits count from now on. The same ones leave what the user allowed on top of them.
     pub fn set_limits(&mut self, limits: SpendLimits) {
         if self.limits != limits {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     ApprovalMode, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Image, ModelOffer,
     Observation, Page, PlanItem, Question, QueuedMessage, Rewind, Risk, SessionInfo, SessionRow,
-    SettingRow, Step, StepAction, SubmitId, Usage,
+    SettingRow, Step, StepAction, SubagentInfo, SubmitId, Usage,
 };
 use crate::i18n::{LocalizedText, session};
 
@@ -98,6 +98,16 @@ pub enum Event {
     #[serde(rename = "observed")]
     StepFinished(Box<Observation>),
     Asked(Box<Ask>),
+    /// A subagent began to work on a task.
+    SubagentStarted(Box<SubagentInfo>),
+    /// What happened in the turn of a subagent; the last is how it ended. Its questions are asked
+    /// like those of the session.
+    Subagent {
+        agent: String,
+        /// The tokens that it has used so far.
+        tokens: u64,
+        happened: Box<Event>,
+    },
     /// The answer to `Op::Judge`, for exactly this work.
     Judged {
         ask: AskId,
@@ -260,6 +270,14 @@ impl Event {
         serde_json::from_str(text)
     }
 
+    /// The same, without saying that it happened in the turn of a subagent.
+    pub fn of_any_agent(&self) -> &Event {
+        match self {
+            Event::Subagent { happened, .. } => happened,
+            other => other,
+        }
+    }
+
     /// Whether the event is saved with its session. The rest is only shown, or is sent again.
     pub fn is_recorded(&self) -> bool {
         match self {
@@ -285,7 +303,9 @@ impl Event {
             | Event::TurnEnded { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
+            | Event::SubagentStarted(_)
             | Event::Page(_) => true,
+            Event::Subagent { happened, .. } => happened.is_recorded(),
             // It would appear once more with every start.
             Event::Notice(notice) => notice.topic != Topic::Resumed,
             Event::Asked(ask) => matches!(ask.question, Question::Step { .. }),
@@ -296,7 +316,7 @@ impl Event {
     /// Whether the event is part of the conversation, for exports and for what is undone.
     pub fn is_transcript(&self) -> bool {
         matches!(
-            self,
+            self.of_any_agent(),
             Event::TurnStarted { .. }
                 | Event::Steered { .. }
                 | Event::Replied(_)
@@ -321,7 +341,7 @@ impl Event {
 
     /// The approximate size of a transcript event, in bytes.
     pub fn weight(&self) -> usize {
-        match self {
+        match self.of_any_agent() {
             Event::TurnStarted { text, .. } | Event::Steered { text, .. } => text.len(),
             Event::Replied(replied) => replied.message.len(),
             Event::StepFinished(seen) => {

@@ -49,6 +49,7 @@ mod session_info;
 mod setting;
 mod step;
 pub mod streaming;
+mod subagent;
 mod submit_id;
 mod usage;
 
@@ -101,5 +102,6 @@ pub use session_info::{
 };
 pub use setting::{SettingInput, SettingRow};
 pub use step::{Mode, Requires, Step, StepAction};
+pub use subagent::SubagentInfo;
 pub use submit_id::{QueuedMessage, SubmitId, SubmitIds};
 pub use usage::Usage;

@@ -335,4 +335,6 @@ pub enum Report {
     Hooks,
     /// The language servers, with their memory and their last error.
     LanguageServers,
+    /// The agents that tasks may be handed to.
+    Agents,
 }

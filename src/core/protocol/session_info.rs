@@ -57,6 +57,9 @@ pub struct SessionInfo {
     /// Number of steps a turn runs before it pauses, if it is set; 0: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<usize>,
+    /// The subagents that run at once; 0: the usual number.
+    #[serde(skip)]
+    pub max_subagents: usize,
     /// What a turn, the session and this run may spend.
     #[serde(skip)]
     pub spend_limits: SpendLimits,

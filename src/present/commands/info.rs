@@ -40,6 +40,10 @@ pub(super) fn lsp(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::LanguageServers }))
 }
 
+pub(super) fn agents(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Session(SessionOp::Report { report: Report::Agents }))
+}
+
 pub(super) fn mcp(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
     match McpAction::parse(words) {
         Some(action) => CommandOutcome::Send(Op::Extension(ExtensionOp::Mcp { action })),

@@ -39,6 +39,7 @@ pub const TOPICS: &[ManualTopic] = &[
     topic!("keys", []),
     topic!("commands", []),
     topic!("extensions", ["bots"]),
+    topic!("agents", ["agent", "subagents"]),
     topic!("mcp", []),
     topic!("hooks", ["hook"]),
     topic!("lsp", ["languages", "diagnostics"]),

@@ -5,13 +5,15 @@ use serde_json::Value;
 
 use super::input::{InputFields, Names};
 use super::schema::{FieldKind, FieldRow, optional, required};
-use super::{ChoiceTask, InputError, JobTask, RecallTask, TaskResult, ToolTask};
+use super::{
+    ChoiceTask, InputError, JobTask, RecallTask, SUBAGENT_TOOL, SubagentTask, TaskResult, ToolTask,
+};
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
-use avocet_core::i18n::safety as phrases;
+use avocet_core::i18n::{agents, safety as phrases};
 use avocet_core::protocol::reply;
 use avocet_core::protocol::{Effect, PlanItem, PlanState, Tier};
-use avocet_core::text::cut;
+use avocet_core::text::{cut, one_line};
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
 const CHOICES: Names = &["choices", "options", "answers", "follow_up", "suggestions"];
@@ -43,6 +45,17 @@ pub const PLAN_FIELDS: &[FieldRow] = &[required(
 )];
 pub const RECALL_FIELDS: &[FieldRow] =
     &[required(ID, FieldKind::Text), optional(PAGE, FieldKind::Number)];
+const SUMMARY: Names = &["description", "title", "name", "task_name"];
+const TASK: Names = &["prompt", "task", "instructions", "message", "query"];
+const AGENT: Names = &["agent", "subagent_type", "agent_type", "agent_name", "subagent"];
+const BACKGROUND: Names = &["background", "run_in_background"];
+
+pub const TASK_FIELDS: &[FieldRow] = &[
+    required(SUMMARY, FieldKind::Text).says("in a few words"),
+    required(TASK, FieldKind::Text).says("all that the agent needs to know"),
+    optional(AGENT, FieldKind::Text),
+    optional(BACKGROUND, FieldKind::Flag).says("the result comes later"),
+];
 pub const JOB_READ_FIELDS: &[FieldRow] = &[
     required(JOB, FieldKind::Number),
     optional(PAGE, FieldKind::Number).says("of all output; else what is new"),
@@ -77,6 +90,19 @@ pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Finding
     let free = choices.is_empty() || input.get(&["free", "other"]) != Some(&Value::Bool(false));
     findings.add("ask", Tier::L0, phrases::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
+}
+
+pub fn task(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findings) -> TaskResult {
+    let prompt = input.text(TASK)?.trim().to_owned();
+    if prompt.is_empty() {
+        return Err(input.missing_field_error(TASK));
+    }
+    let described = input.optional_text(SUMMARY)?.unwrap_or(prompt.as_str());
+    let description = cut(one_line(described).trim(), SHORT);
+    let agent = input.optional_text(AGENT)?.map(str::to_owned);
+    let background = input.flag(BACKGROUND)?;
+    findings.add(SUBAGENT_TOOL, Tier::L0, agents::HANDS_ON, None, &[]);
+    Ok(ToolTask::Subagent(SubagentTask { description, prompt, agent, background }))
 }
 
 pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, findings: &mut Findings) -> TaskResult {

@@ -80,6 +80,8 @@ pub enum ToolTask {
     Recall(RecallTask),
     /// A step in the background.
     Job(JobTask),
+    /// Handed to a subagent.
+    Subagent(SubagentTask),
     /// A page of the web.
     Fetch(Box<FetchTask>),
     /// A question to a language server.
@@ -250,6 +252,17 @@ pub struct RecallTask {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubagentTask {
+    /// In a few words.
+    pub description: String,
+    pub prompt: String,
+    /// The name of a definition.
+    pub agent: Option<String>,
+    /// The turn goes on meanwhile.
+    pub background: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobTask {
     List,
     /// With lines that contain a text, or a page; else what is new since the last time.
@@ -308,6 +321,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "code.references",   judge: |input, context, out| file::judge_lookup(CodeLookup::References, input, context, out), fields: code::LOOKUP_FIELDS },
     ToolRow { name: "code.hover",        judge: |input, context, out| file::judge_lookup(CodeLookup::Hover, input, context, out), fields: code::LOOKUP_FIELDS },
     ToolRow { name: code::RENAME,       judge: |input, context, out| file::judge_lookup(CodeLookup::Rename, input, context, out), fields: code::RENAME_FIELDS },
+    ToolRow { name: SUBAGENT_TOOL,       judge: interaction::task, fields: interaction::TASK_FIELDS },
     ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
 
@@ -406,6 +420,9 @@ fn without_empty_fields<'a>(fields: &[FieldRow], input: &'a Value) -> Cow<'a, Va
 
 /// Tools that are offered where slothtool is installed.
 pub const OF_SLOTHTOOL: [&str; 2] = ["config.json_patch", "plugin.run"];
+
+/// The tool that hands a task to a subagent.
+pub const SUBAGENT_TOOL: &str = "task";
 
 /// Tools whose remembered approval covers what they do in the workspace.
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];

@@ -107,6 +107,20 @@ pub trait Host: Send {
     /// Runs a cleared step; a cancel stops it, but it still returns an observation.
     fn run(&mut self, step: ClearedStep) -> impl Future<Output = Observation> + Send;
 
+    /// Runs tasks at the same time; a cancel stops them, but each still returns an observation.
+    fn run_together(
+        &mut self,
+        steps: Vec<ClearedStep>,
+    ) -> impl Future<Output = Vec<Observation>> + Send {
+        async {
+            let mut all = Vec::new();
+            for step in steps {
+                all.push(self.run(step).await);
+            }
+            all
+        }
+    }
+
     /// Sends an event to the surfaces.
     fn emit(&mut self, event: Event) -> impl Future<Output = ()> + Send;
 

@@ -68,6 +68,8 @@ pub struct TurnStart {
     pub is_small_model: bool,
     /// What is asked about each step before it is judged.
     pub hooks: Arc<ActiveHooks>,
+    /// The subagent whose turn it is, by the step that began it; `None`: the session's own.
+    pub agent: Option<String>,
 }
 
 impl TurnStart {
@@ -96,8 +98,12 @@ pub enum TurnInput {
     /// A hook wants the turn to go on.
     GoOn(String),
     Observed(Observation),
+    /// The ends of tasks that ran at the same time.
+    ObservedTogether(Vec<Observation>),
     /// The turn was cancelled while this step ran.
     Stopped(Observation),
+    /// The turn was cancelled while these tasks ran.
+    StoppedTogether(Vec<Observation>),
     Cancelled,
 }
 
@@ -109,6 +115,8 @@ pub enum TurnAction {
     /// The hooks of this event are asked about a step.
     Consult(HookEvent, Box<Step>),
     Run(Box<ClearedStep>),
+    /// Tasks that run at the same time.
+    RunTogether(Vec<ClearedStep>),
     End(TurnOutcome),
 }
 
@@ -299,6 +307,18 @@ impl Turn {
                 }
                 self.advance(cx)
             }
+            TurnInput::ObservedTogether(all) => {
+                for seen in all {
+                    self.handle_observation(seen);
+                }
+                self.advance(cx)
+            }
+            TurnInput::StoppedTogether(all) => {
+                for seen in all {
+                    self.handle_observation(seen);
+                }
+                self.handle_cancel(cx)
+            }
             TurnInput::Stopped(seen) => {
                 self.handle_observation(seen);
                 self.handle_cancel(cx)
@@ -370,6 +390,9 @@ impl Turn {
                     || self.batch.advice.asks(cleared.judgement()) =>
             {
                 self.ask_about(cleared.into_needs_approval(), cx)
+            }
+            Verdict::Run(cleared) if interaction::is_task(cleared.judgement()) => {
+                interaction::run_tasks(self, cleared, cx)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
             Verdict::Ask(held) if let Some(fault) = interaction::fault_of(held.judgement()) => {

@@ -234,6 +234,14 @@ impl TurnRecord {
         }
     }
 
+    /// The last message of the model.
+    pub fn last_reply(&self) -> Option<&str> {
+        self.lines.iter().rev().find_map(|line| match line {
+            HistoryMessage::Assistant { message, .. } => Some(message.as_str()),
+            HistoryMessage::User { .. } => None,
+        })
+    }
+
     /// The results of steps.
     pub fn add_steps(&mut self, observations: &[Observation]) {
         if let Some(HistoryMessage::Assistant { ran, .. }) = self.lines.last_mut() {

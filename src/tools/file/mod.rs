@@ -187,6 +187,7 @@ fn run(step: &ClearedStep, state: &FileToolState, cancel: &CancellationToken) ->
             | ToolTask::Plan(_)
             | ToolTask::Job(_)
             | ToolTask::Recall(_)
+            | ToolTask::Subagent(_)
             | ToolTask::Fetch(_)
             | ToolTask::Code(_),
         )

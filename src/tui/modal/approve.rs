@@ -12,7 +12,7 @@ use super::step_details::{self, StepDetails};
 use super::subject::Subject;
 use crate::draw::DrawContext;
 use crate::text;
-use avocet_core::i18n::{LocalizedText, common, rules, screen as phrases};
+use avocet_core::i18n::{LocalizedText, agents, common, rules, screen as phrases};
 use avocet_core::protocol::{AskId, Change, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
 use avocet_present::QuestionKind;
 use avocet_present::flow::QuestionFlow;
@@ -107,7 +107,16 @@ impl ApproveDialog {
         ApproveDialog { question: asking, asked: question, home: home.to_owned() }
     }
 
+    /// The question, after the name of the subagent that asks.
     fn title(&self, width: usize) -> LocalizedText {
+        let title = self.plain_title(width);
+        match &self.asked.agent {
+            Some(name) => agents::OF_AGENT.with("name", name.as_str()).with("text", title),
+            None => title,
+        }
+    }
+
+    fn plain_title(&self, width: usize) -> LocalizedText {
         let text: LocalizedText = match self.question.choices.flow.offer.kind {
             QuestionKind::Change => {
                 let Some(change) = &self.asked.change else {

@@ -16,6 +16,7 @@ use avocet_core::protocol::{
     Requires, Risk, Step as Proposed, StepAction, StepQuestion, Tier, Truncation, TurnOrigin,
     TurnOutcome, Usage,
 };
+use avocet_present::subagents::SubagentProgress;
 use avocet_safety::sanitize::{Cleaner, TextSource};
 
 /// Turns shorter than this end without a line of their own.
@@ -36,6 +37,7 @@ pub(super) struct TranscriptBuilder {
     approved_ahead: Vec<String>,
     /// Blocks from this index on were removed or replaced.
     removed_from: Option<usize>,
+    subagents: SubagentProgress,
     /// The time of the current event.
     pub now: ArrivalTime,
     pub show_thinking: ShowThinking,
@@ -105,6 +107,7 @@ impl TranscriptBuilder {
                 }
             }
             Event::Rewound { turn, .. } => self.rewind_to(*turn),
+            Event::SubagentStarted(_) | Event::Subagent { .. } => self.show_subagent(event),
             // Earlier events are not appended: see `prepend`.
             Event::HistoryChunk { .. }
             | Event::CallProgress { .. }
@@ -407,6 +410,17 @@ impl TranscriptBuilder {
     fn output(&mut self, id: &str, chunk: &str) {
         if let Some((_, StepBlock { state: StepState::Running(tail), .. })) = self.find(id) {
             tail.push(chunk);
+        }
+    }
+
+    /// The step that began a subagent says what it does.
+    fn show_subagent(&mut self, event: &Event) {
+        let Some(line) = self.subagents.apply(event) else { return };
+        let agent = line.agent.clone();
+        let text = line.text();
+
+        if let Some((_, StepBlock { state: StepState::Running(tail), .. })) = self.find(&agent) {
+            tail.status = Some(text);
         }
     }
 

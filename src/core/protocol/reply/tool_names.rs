@@ -105,6 +105,10 @@ const OTHERS: &[(&str, &[&str])] = &[
         "webfetch", "fetch", "fetchurl", "urlfetch", "readurl", "readurlcontent", "fetchwebpage",
         "openurl", "webreader", "readwebpage", "browse", "visiturl",
     ]),
+    ("task", &[
+        "task", "agent", "subagent", "dispatchagent", "spawnagent", "launchagent", "runsubagent",
+        "delegate", "newtask",
+    ]),
     ("plan", &[
         "plan", "updateplan", "todowrite", "writetodos", "updatetodolist", "settodolist",
         "managetodolist", "todolist", "createplan", "updatetodos", "todo", "writetodo",

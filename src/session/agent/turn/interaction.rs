@@ -1,5 +1,5 @@
 //! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
-//! the turn itself asks, shows and answers.
+//! the turn itself asks, shows and answers. And tasks for subagents, of which several may run.
 
 use super::{SideEffect, Turn, TurnAction, Waiting, transcript};
 use avocet_core::i18n::LocalizedText;
@@ -7,7 +7,8 @@ use avocet_core::i18n::agent as phrases;
 use avocet_core::protocol::{
     ApprovalMode, Decision, Event, Observation, Outcome, PlanItem, Question, TurnOutcome,
 };
-use avocet_safety::{ClearedStep, Judgement, PolicyContext, ToolTask};
+use avocet_hooks::HookEvent;
+use avocet_safety::{self as safety, ClearedStep, Judgement, PolicyContext, ToolTask, Verdict};
 
 /// Whether the step is one of those.
 pub(super) fn is_interaction(judged: &Judgement) -> bool {
@@ -20,6 +21,33 @@ pub(super) fn fault_of(judged: &Judgement) -> Option<LocalizedText> {
         Some(ToolTask::Fault(fault)) if fault.is_form => Some(fault.say.clone()),
         _ => None,
     }
+}
+
+/// Whether the step hands a task to a subagent.
+pub(super) fn is_task(judged: &Judgement) -> bool {
+    matches!(judged.task, Some(ToolTask::Subagent(_)))
+}
+
+/// Runs a task, and with it those after it that ask nothing.
+pub(super) fn run_tasks(
+    turn: &mut Turn,
+    step: ClearedStep,
+    context: PolicyContext<'_>,
+) -> TurnAction {
+    let mut tasks = vec![step];
+    while let Some(next) = turn.batch.todo.front() {
+        if turn.start.hooks.follows_step(HookEvent::PreToolUse, next) {
+            break;
+        }
+        let Verdict::Run(cleared) = safety::assess(next.clone(), context) else { break };
+        if !is_task(cleared.judgement()) || turn.batch.advice.asks(cleared.judgement()) {
+            break;
+        }
+        turn.batch.todo.pop_front();
+        tasks.push(cleared);
+    }
+    turn.waiting = Waiting::Run { instead_of: None };
+    TurnAction::RunTogether(tasks)
 }
 
 impl Turn {
@@ -39,7 +67,7 @@ impl Turn {
             }
             Some(ToolTask::Plan(items)) => {
                 self.emit(Event::Plan { items: items.clone() });
-                if cx.policy.approval == ApprovalMode::Plan {
+                if cx.policy.approval == ApprovalMode::Plan && self.start.agent.is_none() {
                     self.waiting = Waiting::Plan { judged: Box::new(judged.clone()) };
                     let step = judged.step.id.clone();
                     let items = items.clone();

@@ -18,8 +18,7 @@ impl Turn {
         {
             return None;
         }
-        let id = format!("cmd_{:03}", self.next_step);
-        self.next_step += 1;
+        let id = self.take_step_id();
         self.batch.total += 1;
         self.batch.check_id = Some(id.clone());
         (self.batch.why, self.batch.expected) = (String::new(), String::new());

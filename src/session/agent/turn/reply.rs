@@ -290,10 +290,10 @@ impl Turn {
         if self.steering.is_empty() { self.end(TurnOutcome::Done) } else { self.deliver_steering() }
     }
 
-    fn take_step_id(&mut self) -> String {
-        let id = format!("cmd_{:03}", self.next_step);
+    pub(super) fn take_step_id(&mut self) -> String {
+        let before = self.start.agent.as_deref().unwrap_or("cmd");
         self.next_step += 1;
-        id
+        format!("{before}_{:03}", self.next_step - 1)
     }
 
     fn emit_message(&mut self, message: ModelMessage) {

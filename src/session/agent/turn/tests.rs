@@ -81,6 +81,7 @@ impl Bench {
             is_small_model: true,
             dialect,
             hooks: std::sync::Arc::default(),
+            agent: None,
         };
         Bench {
             turn: Turn::new(start),
@@ -197,6 +198,7 @@ fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
 fn line(action: &TurnAction) -> String {
     match action {
         TurnAction::Consult(event, step) => format!("{event:?} {}", step.work.short_line()),
+        TurnAction::RunTogether(steps) => format!("run {} together", steps.len()),
         TurnAction::Run(cleared) => {
             format!("run {}", cleared.judgement().step.work.short_line())
         }

@@ -19,10 +19,8 @@ impl Turn {
         if observation.risk.tier == Tier::L0 || !matches!(self.waiting, Waiting::Run { .. }) {
             return None;
         }
-        let id = format!("cmd_{:03}", self.next_step);
-        let step = Step { id, ..observation.step.clone() };
+        let step = Step { id: self.take_step_id(), ..observation.step.clone() };
         let held = safety::assess(step, cx).into_needs_approval()?;
-        self.next_step += 1;
         Some((held, denied))
     }
 
@@ -30,8 +28,7 @@ impl Turn {
     /// it shows the change.
     pub(super) fn steps_that_keep(&mut self, observation: &Observation) -> Vec<Step> {
         let write = |(path, text): &(String, String)| {
-            let id = format!("cmd_{:03}", self.next_step);
-            self.next_step += 1;
+            let id = self.take_step_id();
             let input = serde_json::json!({ "path": path, "content": text });
             let tool = StepAction::Tool { name: "file.write".to_owned(), input };
             Step { id, work: tool, requires: Requires::default(), cwd: None }

@@ -1,0 +1,67 @@
+//! What the turns of a session share: the ids of its questions, whose turn it is to ask, and the
+//! places for subagents.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use avocet_core::protocol::AskId;
+
+/// The subagents that run at once where no setting says how many.
+const SUBAGENTS: usize = 4;
+
+#[derive(Clone, Debug)]
+pub struct SharedQueues {
+    next_ask: Arc<AtomicU64>,
+    asking: Arc<Semaphore>,
+    subagents: Arc<Semaphore>,
+    /// The places in it.
+    max_subagents: Arc<AtomicUsize>,
+}
+
+impl SharedQueues {
+    /// 0: the usual number of subagents.
+    pub fn new(subagents: usize) -> SharedQueues {
+        let subagents = if subagents == 0 { SUBAGENTS } else { subagents };
+        SharedQueues {
+            next_ask: Arc::new(AtomicU64::new(1)),
+            asking: Arc::new(Semaphore::new(1)),
+            subagents: Arc::new(Semaphore::new(subagents)),
+            max_subagents: Arc::new(AtomicUsize::new(subagents)),
+        }
+    }
+
+    /// Those that run already go on.
+    pub fn set_subagents(&self, new: usize) {
+        let before = self.max_subagents.load(Ordering::Relaxed);
+        if new >= before {
+            self.subagents.add_permits(new - before);
+            self.max_subagents.store(new, Ordering::Relaxed);
+        } else {
+            let removed = self.subagents.forget_permits(before - new);
+            self.max_subagents.store(before - removed, Ordering::Relaxed);
+        }
+    }
+
+    pub fn next_ask_id(&self) -> AskId {
+        AskId(self.next_ask.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The ids below this one are taken.
+    pub fn skip_ask_ids(&self, next: u64) {
+        self.next_ask.fetch_max(next, Ordering::Relaxed);
+    }
+
+    /// Waits until no other question is open; `None`: the turn was cancelled. The next one waits
+    /// until what is returned is dropped.
+    pub async fn wait_to_ask(&self, cancel: &CancellationToken) -> Option<OwnedSemaphorePermit> {
+        cancel.run_until_cancelled(Arc::clone(&self.asking).acquire_owned()).await?.ok()
+    }
+
+    /// Waits until one more subagent may run; `None`: it was cancelled.
+    pub async fn wait_to_run(&self, cancel: &CancellationToken) -> Option<OwnedSemaphorePermit> {
+        cancel.run_until_cancelled(Arc::clone(&self.subagents).acquire_owned()).await?.ok()
+    }
+}
