@@ -45,6 +45,7 @@ fn run(replies: &[String]) -> usize {
         is_small_model: false,
         dialect,
         hooks: std::sync::Arc::default(),
+        agent: None,
     };
     let mut turn = Turn::new(start);
     let mut replies = replies.iter();

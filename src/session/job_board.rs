@@ -15,7 +15,7 @@ use super::running_step::{RunningStep, StepProgress};
 use super::subagent_list::Subagents;
 use super::turn_messages::TurnMessage;
 use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as phrases};
-use avocet_core::protocol::{JobInfo, JobState, Notice, PageRow, Subagents};
+use avocet_core::protocol::{JobInfo, JobState, Notice, PageRow};
 use avocet_core::text;
 use avocet_safety::JobTask;
 use avocet_safety::redact::Redactor;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::hook_runner::{HookNews, HookReport, HookRunner, StartReply};
 use avocet_core::i18n::{Localize, LocalizedText, hooks as phrases};
 use avocet_core::protocol::PageRow;
-use avocet_hooks::{ActiveHooks, HookFile, HookFiles, HookFolders};
+use avocet_hooks::{ActiveHooks, HookEvent, HookFile, HookFiles, HookFolders};
 use avocet_safety::{Policy, PolicyRule};
 use avocet_tools::Tool;
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use avocet::config::Paths;
+use avocet::extensions::SearchPath;
 use avocet::i18n::Lang;
 use avocet::model::Scripted;
 use avocet::protocol::{
@@ -9,6 +11,7 @@ use avocet::protocol::{
     TurnOp, TurnOutcome,
 };
 use avocet::session::SessionConfig;
+use avocet::session::extensions::ExtensionCache;
 use serde_json::json;
 
 use crate::support::talk::{self, DONE, SessionClient, chat, cmd, tool, with_files};
@@ -38,6 +41,8 @@ fn start(replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> Conversat
     let real = folder.path().canonicalize().unwrap();
     let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     let mut parts = talk::parts(&real, Arc::new(model));
+    let paths = Paths::with_root(&real.join("own"), real.join("home"));
+    parts.extensions = ExtensionCache::new(Arc::new(move |_| SearchPath::new(&paths, None, &[])));
     change(&mut parts);
     Conversation { client: SessionClient::start(parts), folder }
 }

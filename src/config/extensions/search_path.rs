@@ -48,7 +48,7 @@ impl Localize for Owner {
             Maker::Avocet if self.project => return w::OF_PROJECT.into(),
             Maker::Avocet => return w::OF_USER.into(),
             Maker::Plugin => return w::OF_PLUGIN.into(),
-            Maker::BuiltIn => return i18n::agents::BUILT_IN.into(),
+            Maker::BuiltIn => return i18n::config::FROM_BUILT_IN.into(),
             Maker::R9s => ".r9s",
             Maker::Agents => ".agents",
             Maker::Claude => ".claude",

@@ -2,7 +2,6 @@
 
 words! { "agents":
     AN_AGENT: "agent", "智能体";
-    BUILT_IN: "built in", "内置";
     ABOUT_COMMAND: "Show the agents that a model may hand tasks to", "查看模型可以派任务的智能体";
     ABOUT_TOOL: "Hands a task to an agent with a context of its own", "把任务交给拥有独立上下文的智能体";
     HANDS_ON: "Hands a task to an agent; each of its steps is judged like any other.", "把任务交给智能体；它的每一步都会照常评估。";

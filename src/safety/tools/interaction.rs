@@ -5,9 +5,7 @@ use serde_json::Value;
 
 use super::input::{InputFields, Names};
 use super::schema::{FieldKind, FieldRow, optional, required};
-use super::{
-    ChoiceTask, InputError, JobTask, RecallTask, SUBAGENT_TOOL, SubagentTask, TaskResult, ToolTask,
-};
+use super::{ChoiceTask, InputError, JobTask, TaskResult, ToolTask};
 use crate::findings::Findings;
 use crate::spec::JudgeContext;
 use avocet_core::i18n::{agents, safety as phrases};
@@ -49,6 +47,28 @@ const SUMMARY: Names = &["description", "title", "name", "task_name"];
 const TASK: Names = &["prompt", "task", "instructions", "message", "query"];
 const AGENT: Names = &["agent", "subagent_type", "agent_type", "agent_name", "subagent"];
 const BACKGROUND: Names = &["background", "run_in_background"];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubagentTask {
+    /// In a few words.
+    pub description: String,
+    pub prompt: String,
+    /// The name of a definition.
+    pub agent: Option<String>,
+    /// The turn goes on meanwhile.
+    pub background: bool,
+}
+
+/// The tool that hands a task to a subagent.
+pub const SUBAGENT_TOOL: &str = "task";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecallTask {
+    /// Of a step or a turn.
+    pub id: String,
+    /// Counted from 1.
+    pub page: usize,
+}
 
 pub const TASK_FIELDS: &[FieldRow] = &[
     required(SUMMARY, FieldKind::Text).says("in a few words"),

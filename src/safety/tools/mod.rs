@@ -52,6 +52,7 @@ pub use change::describe_change;
 pub use code::{CodeLookup, CodeTask, is_replaced};
 pub use diff::count_changes;
 pub use input::InputError;
+pub use interaction::{RecallTask, SUBAGENT_TOOL, SubagentTask};
 pub use plugin::{PluginEntry, PluginTask, Registry, alias_of};
 pub use restore::{Restore, RestorePlan, judge as restored, plan as plan_restores};
 
@@ -244,25 +245,6 @@ pub struct ChoiceTask {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecallTask {
-    /// Of a step or a turn.
-    pub id: String,
-    /// Counted from 1.
-    pub page: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubagentTask {
-    /// In a few words.
-    pub description: String,
-    pub prompt: String,
-    /// The name of a definition.
-    pub agent: Option<String>,
-    /// The turn goes on meanwhile.
-    pub background: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobTask {
     List,
     /// With lines that contain a text, or a page; else what is new since the last time.
@@ -420,9 +402,6 @@ fn without_empty_fields<'a>(fields: &[FieldRow], input: &'a Value) -> Cow<'a, Va
 
 /// Tools that are offered where slothtool is installed.
 pub const OF_SLOTHTOOL: [&str; 2] = ["config.json_patch", "plugin.run"];
-
-/// The tool that hands a task to a subagent.
-pub const SUBAGENT_TOOL: &str = "task";
 
 /// Tools whose remembered approval covers what they do in the workspace.
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];

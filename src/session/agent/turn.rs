@@ -459,21 +459,6 @@ impl Turn {
         TurnAction::Ask(Box::new(question))
     }
 
-    /// The question about a step of the reply, by itself. Only steps that ask are counted.
-    fn step_question(&mut self, judged: &Judgement) -> StepQuestion {
-        let asked = &mut self.batch.asked;
-        if !asked.contains(&judged.step.id) {
-            asked.push(judged.step.id.clone());
-        }
-        StepQuestion {
-            why: self.batch.why.clone(),
-            expected: self.batch.expected.clone(),
-            number: self.batch.asked.len(),
-            of: self.batch.asked.len(),
-            ..judged.question()
-        }
-    }
-
     fn ask_to_continue(&mut self, why: LocalizedText, before: PausedBefore) -> TurnAction {
         self.waiting = Waiting::Pause { why: why.clone(), before };
         TurnAction::Ask(Box::new(Question::Pause { why }))

@@ -54,6 +54,16 @@ struct Stream {
     cleaner: Cleaner,
 }
 
+/// The step that began a subagent says what it does.
+fn show_subagent(builder: &mut TranscriptBuilder, event: &Event) {
+    let Some(line) = builder.subagents.apply(event) else { return };
+    let text = line.text();
+    let agent = line.agent.clone();
+    if let Some((_, StepBlock { state: StepState::Running(tail), .. })) = builder.find(&agent) {
+        tail.status = Some(text);
+    }
+}
+
 impl TranscriptBuilder {
     pub fn new(show_thinking: ShowThinking) -> TranscriptBuilder {
         TranscriptBuilder { show_thinking, ..TranscriptBuilder::default() }
@@ -107,7 +117,7 @@ impl TranscriptBuilder {
                 }
             }
             Event::Rewound { turn, .. } => self.rewind_to(*turn),
-            Event::SubagentStarted(_) | Event::Subagent { .. } => self.show_subagent(event),
+            Event::SubagentStarted(_) | Event::Subagent { .. } => show_subagent(self, event),
             // Earlier events are not appended: see `prepend`.
             Event::HistoryChunk { .. }
             | Event::CallProgress { .. }
@@ -410,17 +420,6 @@ impl TranscriptBuilder {
     fn output(&mut self, id: &str, chunk: &str) {
         if let Some((_, StepBlock { state: StepState::Running(tail), .. })) = self.find(id) {
             tail.push(chunk);
-        }
-    }
-
-    /// The step that began a subagent says what it does.
-    fn show_subagent(&mut self, event: &Event) {
-        let Some(line) = self.subagents.apply(event) else { return };
-        let agent = line.agent.clone();
-        let text = line.text();
-
-        if let Some((_, StepBlock { state: StepState::Running(tail), .. })) = self.find(&agent) {
-            tail.status = Some(text);
         }
     }
 

@@ -2,10 +2,27 @@
 
 use super::{PausedBefore, SideEffect, Turn, TurnAction, Waiting, trust};
 use avocet_core::i18n::agent as phrases;
-use avocet_core::protocol::{ApprovalMode, Decision, Outcome, Step, StepAction, TurnOutcome};
+use avocet_core::protocol::{
+    ApprovalMode, Decision, Outcome, Step, StepAction, StepQuestion, TurnOutcome,
+};
 use avocet_safety::{self as safety, Grant, Judgement, NeedsApproval, PolicyContext, Verdict};
 
 impl Turn {
+    /// The question about a step of the reply, by itself. Only steps that ask are counted.
+    pub(super) fn step_question(&mut self, judged: &Judgement) -> StepQuestion {
+        let asked = &mut self.batch.asked;
+        if !asked.contains(&judged.step.id) {
+            asked.push(judged.step.id.clone());
+        }
+        StepQuestion {
+            why: self.batch.why.clone(),
+            expected: self.batch.expected.clone(),
+            number: self.batch.asked.len(),
+            of: self.batch.asked.len(),
+            ..judged.question()
+        }
+    }
+
     pub(super) fn handle_decision(
         &mut self,
         decision: Decision,
