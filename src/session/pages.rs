@@ -74,8 +74,8 @@ pub fn next_request(session: &Session) -> ContextUsage {
 }
 
 /// The parts of the next request as bars; while a turn runs, of the last request.
-pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
-    let ledger = sent.cloned().unwrap_or_else(|| next_request(session));
+pub fn context(session: &Session, usage: Option<&ContextUsage>) -> Page {
+    let ledger = usage.cloned().unwrap_or_else(|| next_request(session));
     let (room, taken) = (ledger.room, ledger.total_size());
     let mut rows: Vec<PageRow> = ledger
         .sections
@@ -110,12 +110,12 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
-    let title = if sent.is_some() { said::LEDGER_NOW } else { said::LEDGER };
+    let title = if usage.is_some() { said::LEDGER_NOW } else { said::LEDGER };
     Page { title: title.into(), rows }
 }
 
-fn section_name(part: Section) -> Phrase {
-    match part {
+fn section_name(section: Section) -> Phrase {
+    match section {
         Section::System => said::PART_SYSTEM,
         Section::Tools => said::PART_TOOLS,
         Section::Notes => common::INSTRUCTIONS,
@@ -133,7 +133,9 @@ const BAR: usize = 24;
 /// A share of the whole as a bar, in bytes and in percent. A share above zero is never invisible.
 fn bar(percent: usize, bytes: usize) -> LocalizedText {
     let filled = (percent * BAR).div_ceil(100).clamp(usize::from(bytes > 0), BAR);
-    let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
+    let full = "█".repeat(filled);
+    let empty = "░".repeat(BAR - filled);
+
     let bar = format!("{full}{empty} {:>9}", text::size(bytes));
     said::LEDGER_BAR.with("bar", bar).with("percent", format!("{percent:>3}"))
 }
@@ -202,7 +204,9 @@ pub async fn export(session: &mut Session, format: ExportFormat, path: Option<St
         return Notice::info(words::EXPORT_EMPTY);
     }
     let path = export_path(Path::new(&session.info.cwd), format, path);
-    let (title, lang) = (session.info.title.clone(), session.info.lang);
+    let title = session.info.title.clone();
+    let lang = session.info.lang;
+
     let text = export::render(&title, session.conversation.record(), format, lang);
     let text = session.security.redactor.mask(&text).into_owned();
     let text = match format {

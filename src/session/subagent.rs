@@ -139,27 +139,27 @@ struct Subagent {
 
 impl Subagent {
     fn new(
-        parent: &TurnScope,
+        scope: &TurnScope,
         definition: &AgentDefinition,
         judged: &Judgement,
         (inbox, cancel): (TurnInbox, CancellationToken),
     ) -> Result<(Subagent, SubagentInfo), LocalizedText> {
         let agent = judged.step.id.clone();
-        let (send_event, events) = mpsc::channel(event_sink::ROOM);
+        let (send_event, events) = mpsc::channel(event_sink::CAPACITY);
         let (send_message, messages) = mpsc::unbounded_channel();
-        let bounds = SubagentBounds::new(definition, parent.judge.offered());
-        let context = context_of(parent, definition, &bounds, cancel, &agent)?;
+        let bounds = SubagentBounds::new(definition, scope.judge.offered());
+        let context = context_of(scope, definition, &bounds, cancel, &agent)?;
         let turn = TurnScope {
             turn_messages: send_message,
             inbox,
             outbox: Outbox::new(send_event, None),
-            judge: parent.judge.within(bounds),
-            ..scope_of(parent, context)
+            judge: scope.judge.within(bounds),
+            ..scope_of(scope, context)
         };
         let start = TurnStart {
             text: String::new(),
             images: Vec::new(),
-            max_steps: parent.account.max_steps,
+            max_steps: scope.account.max_steps,
             check: None,
             budget: turn.context.budget,
             next_step: 1,
@@ -172,9 +172,9 @@ impl Subagent {
         let relay = Relay {
             agent,
             name: definition.name.clone(),
-            outbox: parent.outbox.clone(),
-            session: parent.turn_messages.clone(),
-            waiting_turn: (!info.background).then(|| parent.context.cancel.clone()),
+            outbox: scope.outbox.clone(),
+            session: scope.turn_messages.clone(),
+            waiting_turn: (!info.background).then(|| scope.context.cancel.clone()),
             tokens: 0,
             changes: Vec::new(),
         };
@@ -214,30 +214,30 @@ fn drive(turn: TurnScope, start: TurnStart) -> BoxFuture<'static, FinishedTurn> 
 }
 
 /// A turn within another one, with its own conversation; its channels are those of the other.
-fn scope_of(parent: &TurnScope, context: TurnContext) -> TurnScope {
+fn scope_of(scope: &TurnScope, context: TurnContext) -> TurnScope {
     let (inbox, _) = turn_channels();
     TurnScope {
-        turn: parent.turn,
+        turn: scope.turn,
         submit: None,
         clock: TurnClock::start(Instant::now()),
         next_step: 1,
-        shared: parent.shared.clone(),
+        shared: scope.shared.clone(),
         compaction: TurnCompaction::new(context.bounds.room),
         context,
-        outbox: parent.outbox.clone(),
+        outbox: scope.outbox.clone(),
         background: None,
         has_unsaved_message: false,
-        turn_messages: parent.turn_messages.clone(),
+        turn_messages: scope.turn_messages.clone(),
         inbox,
         request_bytes: 0,
         answer: ModelReply::default(),
-        judge: parent.judge.within(SubagentBounds::default()),
+        judge: scope.judge.within(SubagentBounds::default()),
         prepared: false,
         instructions_check: None,
         masked: MaskedTurn::default(),
         summary_pause: 0,
         account: TurnAccount::default(),
-        trust_offer: parent.trust_offer.clone(),
+        trust_offer: scope.trust_offer.clone(),
         has_steps_of_model: true,
     }
 }
@@ -263,13 +263,13 @@ fn info_of(turn: &TurnScope, definition: &AgentDefinition, judged: &Judgement) -
 
 /// What stays the same throughout the turn of a subagent.
 fn context_of(
-    parent: &TurnScope,
+    scope: &TurnScope,
     definition: &AgentDefinition,
     bounds: &SubagentBounds,
     cancel: CancellationToken,
     agent: &str,
 ) -> Result<TurnContext, LocalizedText> {
-    let mut context = parent.context.clone();
+    let mut context = scope.context.clone();
     if let Some(name) = &definition.model {
         context.model = context.summarizer.model_named(name)?;
         context.fallbacks.clear();
@@ -289,7 +289,7 @@ fn context_of(
     context.hooks.start = None;
     context.hooks.put_off = 0;
     context.hooks.end = HookEvent::SubagentStop;
-    context.budget = context.budget.after(parent.account.spent);
+    context.budget = context.budget.after(scope.account.spent);
     context.cancel = cancel;
     context.fit_to_model();
     Ok(context)

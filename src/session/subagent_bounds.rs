@@ -17,8 +17,8 @@ impl SubagentBounds {
     pub fn new(definition: &AgentDefinition, offered: Option<&ToolRestriction>) -> SubagentBounds {
         let is_offered = |tool: &&String| {
             let name = tool.split('(').next().unwrap_or_default();
-            let has = |offered: &ToolRestriction| {
-                offered.tools.iter().any(|known| known == *tool || known == name)
+            let has = |restriction: &ToolRestriction| {
+                restriction.tools.iter().any(|known| known == *tool || known == name)
             };
             offered.is_none_or(has)
         };

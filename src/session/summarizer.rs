@@ -17,8 +17,8 @@ pub struct Summarizer {
 }
 
 impl Summarizer {
-    pub fn new(connect: &Connect, now: &Connected, lang: Lang) -> Summarizer {
-        Summarizer { connect: Arc::clone(connect), connected: now.clone(), lang }
+    pub fn new(connect: &Connect, connected: &Connected, lang: Lang) -> Summarizer {
+        Summarizer { connect: Arc::clone(connect), connected: connected.clone(), lang }
     }
 
     /// The model that the definition of a subagent names; `low` is the profile's model for that mode,
@@ -28,8 +28,8 @@ impl Summarizer {
             (Provider::Scripted, _) => Ok(Arc::clone(&self.connected.model)),
             (_, "low") => Ok(self.model().unwrap_or_else(|| Arc::clone(&self.connected.model))),
             _ => {
-                let wanted = Wanted::Model { name: name.to_owned(), found: None };
-                (self.connect)(&wanted, self.lang).map(|connected| connected.model)
+                let model = Wanted::Model { name: name.to_owned(), found: None };
+                (self.connect)(&model, self.lang).map(|connected| connected.model)
             }
         }
     }

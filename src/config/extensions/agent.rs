@@ -71,10 +71,10 @@ pub fn read(
     owner: Owner,
     text: &str,
 ) -> Result<(AgentDefinition, Vec<LocalizedText>), LocalizedText> {
-    let start = AgentDefinition { name: named.to_owned(), ..AgentDefinition::default() };
+    let definition = AgentDefinition { name: named.to_owned(), ..AgentDefinition::default() };
     let (agent, remarks) = match owner.maker {
-        Maker::Claude | Maker::Gemini | Maker::OpenCode => read_foreign(file, start, text)?,
-        _ => (read_own(file, start, text)?, Vec::new()),
+        Maker::Claude | Maker::Gemini | Maker::OpenCode => read_foreign(file, definition, text)?,
+        _ => (read_own(file, definition, text)?, Vec::new()),
     };
     let at = |word| message_at(file, None, word);
     if !name::is_usable(ExtensionFileKind::Agent, &agent.name) {
@@ -115,7 +115,7 @@ fn read_foreign(
     let Some(front) = parts.front else { return Err(message_at(file, None, phrases::NO_FRONT)) };
     let (pairs, mended) = front_matter::read(front)
         .map_err(|wrong| message_at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
-    let mut remarks: Vec<LocalizedText> =
+    let mut texts: Vec<LocalizedText> =
         mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     agent.prompt = parts.body.trim().to_owned();
     let mut denied = Vec::new();
@@ -134,7 +134,7 @@ fn read_foreign(
             ("disallowedTools", _) => denied.extend(own_names(skill::tools(node))),
             ("permissionMode", _) if text == "plan" => agent.mode = Some(ApprovalMode::Plan),
             ("model", _) if text != "inherit" => {
-                remarks.push(w::MODEL_IGNORED.with("model", text));
+                texts.push(w::MODEL_IGNORED.with("model", text));
             }
             _ => {}
         }
@@ -144,7 +144,7 @@ fn read_foreign(
         let tools = agent.tools.get_or_insert_with(usual);
         tools.retain(|tool| !denied.contains(&bare_name(tool).to_owned()));
     }
-    Ok((agent, remarks))
+    Ok((agent, texts))
 }
 
 impl AgentDefinition {

@@ -25,10 +25,10 @@ impl ExtensionLibrary {
                 }
             }
         }
-        let others: Vec<&LoadedFile> = files().filter(|file| !is_used(file)).collect();
-        if !others.is_empty() {
+        let files: Vec<&LoadedFile> = files().filter(|file| !is_used(file)).collect();
+        if !files.is_empty() {
             rows.push(PageRow::heading(w::NOT_USED));
-            rows.extend(others.into_iter().map(state_row));
+            rows.extend(files.into_iter().map(state_row));
         }
         rows.extend(self.cut.iter().map(|cut| PageRow::line(cut.clone())));
         if rows.is_empty() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::i18n::{Phrase, common as words};
+use crate::i18n::{Phrase, common as phrases};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,14 +29,14 @@ impl ApprovalMode {
 
     /// The one of both in which fewer steps run without a question.
     #[must_use]
-    pub fn narrower(self, other: ApprovalMode) -> ApprovalMode {
+    pub fn narrower(self, approval_mode: ApprovalMode) -> ApprovalMode {
         let width = |mode| match mode {
             ApprovalMode::Plan => 0,
             ApprovalMode::Ask => 1,
             ApprovalMode::Edits => 2,
             ApprovalMode::Auto => 3,
         };
-        if width(other) < width(self) { other } else { self }
+        if width(approval_mode) < width(self) { approval_mode } else { self }
     }
 
     /// The word that the user types.
@@ -52,20 +52,20 @@ impl ApprovalMode {
     /// What it is called on the screen.
     pub fn label(self) -> Phrase {
         match self {
-            ApprovalMode::Ask => words::MODE_ASK,
-            ApprovalMode::Edits => words::MODE_EDITS,
-            ApprovalMode::Auto => words::MODE_AUTO,
-            ApprovalMode::Plan => words::MODE_PLAN,
+            ApprovalMode::Ask => phrases::MODE_ASK,
+            ApprovalMode::Edits => phrases::MODE_EDITS,
+            ApprovalMode::Auto => phrases::MODE_AUTO,
+            ApprovalMode::Plan => phrases::MODE_PLAN,
         }
     }
 
     /// What it means, in a sentence.
     pub fn about(self) -> Phrase {
         match self {
-            ApprovalMode::Ask => words::MODE_ASK_ABOUT,
-            ApprovalMode::Edits => words::MODE_EDITS_ABOUT,
-            ApprovalMode::Auto => words::MODE_AUTO_ABOUT,
-            ApprovalMode::Plan => words::MODE_PLAN_ABOUT,
+            ApprovalMode::Ask => phrases::MODE_ASK_ABOUT,
+            ApprovalMode::Edits => phrases::MODE_EDITS_ABOUT,
+            ApprovalMode::Auto => phrases::MODE_AUTO_ABOUT,
+            ApprovalMode::Plan => phrases::MODE_PLAN_ABOUT,
         }
     }
 
