@@ -63,7 +63,9 @@ fn run(replies: &[String]) -> usize {
                 TurnInput::Observed(seen)
             }
             TurnAction::End(ending) => return usize::from(turn.result(ending).record.is_empty()),
-            TurnAction::Ask(_) | TurnAction::Consult(..) => panic!("nothing here asks"),
+            TurnAction::Ask(_) | TurnAction::Consult(..) | TurnAction::RunTogether(_) => {
+                panic!("nothing here asks")
+            }
         };
         action = turn.next(input, scene());
         turn.take_side_effects();

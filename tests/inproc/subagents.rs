@@ -187,7 +187,12 @@ async fn stopping_the_turn_stops_its_agents() {
     let sleep = cmd("sleep", &["60"]);
     let mut talk = start(&[&*two_tasks(), &sleep, &sleep], |_| {});
     talk.client.submit("wait").await;
-    talk.client.next_question().await;
+    let is_step = |event: Event| {
+        let Event::Subagent { happened, .. } = event else { return None };
+        matches!(*happened, Event::StepStarted { .. }).then_some(())
+    };
+    talk.client.next(is_step).await;
+    talk.client.next(is_step).await;
     talk.client.send(Op::Turn(TurnOp::Stop)).await;
     let events = talk.client.until_it_ends().await;
     let results = observations(&events);

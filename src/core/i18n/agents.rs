@@ -13,7 +13,7 @@ words! { "agents":
     IN_BACKGROUND: "The agent `{name}` works in the background; its result comes with a later message.", "智能体 `{name}` 在后台工作，结果会随之后的消息给出。";
     ROW: "{name}: {doing}  ·  steps: {steps}, tokens: {tokens}", "{name}：{doing}  ·  步数 {steps}，token {tokens}";
     STARTED: "The agent `{name}` ({model}) begins: {about}", "智能体 `{name}`（{model}）开始：{about}";
-    OF_AGENT: "{name}: {text}", "{name}：{text}";
+    OF_AGENT: "{name} asks: {text}", "{name} 询问：{text}";
     TITLE: "Agents", "智能体";
     WAIT_AGENT: "1 agent", "1 个智能体";
     WAIT_AGENTS: "{n} agents", "{n} 个智能体";

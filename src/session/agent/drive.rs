@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::Host;
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
 use avocet_core::i18n::{Localize, agent as phrases};
-use avocet_core::protocol::{Observation, Truncation, TurnOutcome, Usage};
+use avocet_core::protocol::{Truncation, TurnOutcome, Usage};
 use avocet_model::{ModelError, ModelReply};
 
 /// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
@@ -58,7 +58,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                 }
             }
             TurnAction::RunTogether(steps) => {
-                input_of_tasks(host.run_together(steps).await, &cancel)
+                TurnInput::TasksEnded(host.run_together(steps).await, cancel.is_cancelled())
             }
             TurnAction::End(ending) => {
                 let is_done = ending == TurnOutcome::Done;
@@ -102,14 +102,6 @@ async fn input_of_answer(
     match host.fall_back(why).await {
         Some(dialect) => TurnInput::FellBack { dialect, usage },
         None => TurnInput::Replied(answer),
-    }
-}
-
-fn input_of_tasks(observations: Vec<Observation>, cancel: &CancellationToken) -> TurnInput {
-    if cancel.is_cancelled() {
-        TurnInput::StoppedTogether(observations)
-    } else {
-        TurnInput::ObservedTogether(observations)
     }
 }
 

@@ -98,12 +98,10 @@ pub enum TurnInput {
     /// A hook wants the turn to go on.
     GoOn(String),
     Observed(Observation),
-    /// The ends of tasks that ran at the same time.
-    ObservedTogether(Vec<Observation>),
+    /// The ends of tasks that ran at the same time; true: the turn was cancelled meanwhile.
+    TasksEnded(Vec<Observation>, bool),
     /// The turn was cancelled while this step ran.
     Stopped(Observation),
-    /// The turn was cancelled while these tasks ran.
-    StoppedTogether(Vec<Observation>),
     Cancelled,
 }
 
@@ -307,17 +305,9 @@ impl Turn {
                 }
                 self.advance(cx)
             }
-            TurnInput::ObservedTogether(all) => {
-                for seen in all {
-                    self.handle_observation(seen);
-                }
-                self.advance(cx)
-            }
-            TurnInput::StoppedTogether(all) => {
-                for seen in all {
-                    self.handle_observation(seen);
-                }
-                self.handle_cancel(cx)
+            TurnInput::TasksEnded(all, is_stopped) => {
+                all.into_iter().for_each(|seen| _ = self.handle_observation(seen));
+                if is_stopped { self.handle_cancel(cx) } else { self.advance(cx) }
             }
             TurnInput::Stopped(seen) => {
                 self.handle_observation(seen);
