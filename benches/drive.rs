@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use avocet::context::history::{History, ReplyKind, TurnRecord};
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
-use avocet::store::{SessionHeader, Store, StoreWriter};
+use avocet::store::{SessionHeader, SessionWriter, Store};
 
 #[path = "drive/server.rs"]
 mod server;
@@ -183,7 +183,7 @@ fn keep(home: &Path, folder: &Path, events: usize) {
     let redactor = std::sync::Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
     let folder = folder.canonicalize().unwrap();
     let head = SessionHeader::new(folder.to_str().unwrap(), None);
-    let mut desk = StoreWriter::new(Store::in_folder(home.join("data")), head, redactor, faults);
+    let mut desk = SessionWriter::new(Store::in_folder(home.join("data")), head, redactor, faults);
     let mut history = History::default();
     for number in 0..events {
         let turn = (number / 10 + 1) as u64;

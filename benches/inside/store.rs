@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
-use avocet::store::{SessionHeader, Store, StoreWriter};
+use avocet::store::{SessionHeader, SessionWriter, Store};
 use divan::Bencher;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -23,16 +23,16 @@ struct Kept {
 }
 
 impl Kept {
-    fn desk(&self) -> StoreWriter {
+    fn desk(&self) -> SessionWriter {
         desk(&self.folder)
     }
 }
 
-fn desk(folder: &tempfile::TempDir) -> StoreWriter {
+fn desk(folder: &tempfile::TempDir) -> SessionWriter {
     let (faults, _) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("API_KEY", "hunter2hunter2")], [7; 16]));
     let store = Store::in_folder(folder.path().to_owned());
-    StoreWriter::new(store, SessionHeader::new("/home/me/work", None), redactor, faults)
+    SessionWriter::new(store, SessionHeader::new("/home/me/work", None), redactor, faults)
 }
 
 fn reply(number: usize) -> Event {

@@ -16,7 +16,7 @@ use crate::cli::{Exit, messages, output};
 use avocet_config::extensions::{
     ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, agent, edit, examples, skill,
 };
-use avocet_config::extensions::{Maker, Owner};
+use avocet_config::extensions::{ExtensionSource, Owner};
 use avocet_core::i18n::{Localize, LocalizedText, library as w, prompt};
 use avocet_core::protocol::Notice;
 use avocet_core::terminal_modes::discard_typed;
@@ -101,7 +101,7 @@ fn show(
     }
     let built_in = agent::BUILT_IN
         .iter()
-        .find(|(name, _)| file.owner.maker == Maker::BuiltIn && *name == file.name);
+        .find(|(name, _)| file.owner.maker == ExtensionSource::BuiltIn && *name == file.name);
     let read = match built_in {
         Some((_, text)) => Ok(Some((*text).to_owned())),
         None => avocet_config::atomic_file::read(&file.path),
@@ -172,7 +172,7 @@ fn create(
     }
 }
 
-const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
+const OWN: Owner = Owner { maker: ExtensionSource::Avocet, project: false };
 
 fn edit(startup: &Startup, file: &LoadedFile) -> Exit {
     let text = match avocet_config::atomic_file::read(&file.path) {

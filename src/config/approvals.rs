@@ -63,16 +63,16 @@ struct GrantTerms {
     reasons: Vec<String>,
     effects: Vec<Effect>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    program: Option<PinnedFile>,
+    program: Option<HashedFile>,
     /// The file that an interpreter runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    script: Option<PinnedFile>,
+    script: Option<HashedFile>,
 }
 
-/// A program of the project.
+/// A program or script of the project, by the digest of its bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PinnedFile {
+struct HashedFile {
     path: String,
     sha256: String,
 }
@@ -227,7 +227,7 @@ impl GrantTerms {
     fn from_terms(terms: &Terms, folder: &Path) -> GrantTerms {
         let inside =
             |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into();
-        let named = |pinned: &Pinned| PinnedFile {
+        let named = |pinned: &Pinned| HashedFile {
             path: inside(&pinned.path),
             sha256: pinned.digest.clone(),
         };
@@ -250,7 +250,7 @@ impl GrantTerms {
                 _ => folder.join(path),
             })
         };
-        let pinned = |file: &PinnedFile| {
+        let pinned = |file: &HashedFile| {
             let path = inside(&file.path).unwrap_or_else(|| PathBuf::from(&file.path));
             Pinned { path, digest: file.sha256.clone() }
         };

@@ -24,7 +24,7 @@ use super::platform::{
     PlatformError,
 };
 use super::shown_menu::ShownMenu;
-use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
+use super::timeline::{CallKind, PostResult, TimelineAction, TimelineCall};
 use super::wait::{finished, until};
 use avocet_core::i18n::{LocalizedText, chat as w, session as s};
 use avocet_core::protocol::{ExtensionOp, JobInfo, Op, SessionOp, Submission};
@@ -329,7 +329,7 @@ impl Chat {
         if self.call.is_some() || self.is_lost {
             return;
         }
-        if let NextCall::Call(call) = self.conversation.view.next_call(Instant::now()) {
+        if let TimelineAction::Call(call) = self.conversation.view.next_call(Instant::now()) {
             let platform = Arc::clone(&self.parts.platform);
             let at = self.parts.options.address.clone();
 
@@ -401,7 +401,7 @@ impl Chat {
         let may_call = self.call.is_none() && !self.is_lost;
         let next = may_call.then(|| self.conversation.view.next_call(Instant::now()));
         let call = match next {
-            Some(NextCall::Wait(until)) => Some(until),
+            Some(TimelineAction::Wait(until)) => Some(until),
             _ => None,
         };
         let typing = self.typing_from.filter(|_| self.typing.is_none());
@@ -575,7 +575,7 @@ impl Chat {
                 if self.call.is_none() {
                     // An edit may have to wait for its time.
                     match self.conversation.view.next_call(Instant::now()) {
-                        NextCall::Wait(due) => sleep_until(due.into()).await,
+                        TimelineAction::Wait(due) => sleep_until(due.into()).await,
                         _ => break,
                     }
                     continue;

@@ -74,7 +74,7 @@ pub enum CallKind {
 
 /// What to do now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NextCall {
+pub enum TimelineAction {
     Call(Box<TimelineCall>),
     /// Nothing before this time.
     Wait(Instant),
@@ -290,9 +290,9 @@ impl Timeline {
     }
 
     /// The next call; none may be under way.
-    pub fn next_call(&self, now: Instant) -> NextCall {
+    pub fn next_call(&self, now: Instant) -> TimelineAction {
         if let Some(hold) = self.hold.filter(|hold| *hold > now) {
-            return if self.is_idle() { NextCall::Idle } else { NextCall::Wait(hold) };
+            return if self.is_idle() { TimelineAction::Idle } else { TimelineAction::Wait(hold) };
         }
         let paced = self.edits_from.filter(|from| *from > now);
         let mut wait = None;
@@ -302,12 +302,12 @@ impl Timeline {
                 (Some(_), Some(from)) => wait = wait.or(Some(from)),
                 _ => {
                     if let Some(call) = self.call(post) {
-                        return NextCall::Call(Box::new(call));
+                        return TimelineAction::Call(Box::new(call));
                     }
                 }
             }
         }
-        wait.map_or(NextCall::Idle, NextCall::Wait)
+        wait.map_or(TimelineAction::Idle, TimelineAction::Wait)
     }
 
     /// Where a message can be changed a few times only, a reply is not shown while it grows.

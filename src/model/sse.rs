@@ -45,7 +45,7 @@ where
     B: AsRef<[u8]> + Send,
     E: Send,
 {
-    let lines = split(bytes, Lines::new(cap, Unit::Event));
+    let lines = split(bytes, Lines::new(cap, CapScope::Event));
     let mut over = false;
     EventStream::new(lines)
         .filter_map(|event| async {
@@ -73,7 +73,7 @@ where
     B: AsRef<[u8]> + Send,
     E: Send,
 {
-    split(bytes, Lines::new(cap, Unit::Line))
+    split(bytes, Lines::new(cap, CapScope::Line))
         .map_ok(|line| SseEvent { name: "message".to_owned(), data: line.trim().to_owned() })
 }
 
@@ -98,7 +98,7 @@ where
 
 /// What the cap limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+enum CapScope {
     Event,
     Line,
 }
@@ -107,7 +107,7 @@ enum Unit {
 #[derive(Debug)]
 struct Lines {
     cap: usize,
-    unit: Unit,
+    unit: CapScope,
     /// The incomplete last line.
     partial: Vec<u8>,
     /// Bytes of the event before `partial`.
@@ -119,7 +119,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(cap: usize, unit: Unit) -> Lines {
+    fn new(cap: usize, unit: CapScope) -> Lines {
         Lines {
             cap,
             unit,
@@ -174,7 +174,7 @@ impl Lines {
             Some(rest) if !begun => rest,
             _ => &line,
         };
-        self.event_bytes = if self.unit == Unit::Line || line.is_empty() {
+        self.event_bytes = if self.unit == CapScope::Line || line.is_empty() {
             0
         } else {
             self.event_bytes + line.len()

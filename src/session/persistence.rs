@@ -11,7 +11,7 @@ use avocet_core::i18n::{Localize, LocalizedText};
 use avocet_core::protocol::{Event, SessionInfo};
 use avocet_safety::redact::Redactor;
 use avocet_store::{
-    EventPage, Recorder, SavingError, SessionHeader, Store, StoreError, StoreWriter,
+    EventPage, Recorder, SavingError, SessionHeader, SessionWriter, Store, StoreError,
 };
 
 /// The number of events in each later part.
@@ -141,7 +141,7 @@ impl SessionStore {
     pub async fn save_turn(&self, turn: u64, history: &History, model: Option<&str>) {
         let Ok(json) = serde_json::to_string(&history.snapshot(turn)) else { return };
         let model = model.map(str::to_owned);
-        let save = move |writer: &mut StoreWriter| {
+        let save = move |writer: &mut SessionWriter| {
             writer.save_turn_history(turn, &json, model.as_deref());
         };
         self.recorder.call(save).await;
@@ -190,13 +190,13 @@ impl SessionStore {
 
     /// The first and the last saved turn and step.
     pub async fn first_and_last(&self) -> Vec<Event> {
-        let piece = self.recorder.call(StoreWriter::first_and_last).await;
+        let piece = self.recorder.call(SessionWriter::first_and_last).await;
         piece.and_then(Result::ok).map(|piece| events_of(&piece)).unwrap_or_default()
     }
 
     pub async fn query<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&mut StoreWriter) -> Result<T, StoreError> + Send + 'static,
+        ask: impl FnOnce(&mut SessionWriter) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, LocalizedText> {
         let gone = Err(StoreError::NothingThere);
         self.recorder.call(ask).await.unwrap_or(gone).map_err(|error| error.localized())

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::mcp_schemas::server_section;
 
-use crate::context::system::{self, SystemFacts, WorkspaceFacts};
+use crate::context::system::{self, SystemPromptValues, WorkspaceFacts};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::{Dialect, PromptSize};
 use avocet_tools::{Tool, Toolbox};
@@ -38,7 +38,7 @@ pub struct SystemPrompts {
 
 impl SystemPrompts {
     pub fn text(&self, dialect: Dialect, size: PromptSize) -> String {
-        let prompt = system::prompt(&SystemFacts {
+        let prompt = system::prompt(&SystemPromptValues {
             dialect,
             size,
             tools: self.tools.iter().map(Tool::prompt).collect(),

@@ -5,15 +5,13 @@ use futures_util::future::BoxFuture;
 
 use super::recall_tool::answer;
 use avocet_config::extensions::{
-    AgentDefinition, ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, Maker,
+    AgentDefinition, ExtensionFileKind, ExtensionLibrary, ExtensionSource, LoadState, LoadedFile,
 };
 use avocet_core::i18n::{Phrase, agents as phrases};
 use avocet_core::protocol::{Message, Observation, Role, ToolSchema};
 use avocet_safety::{ClearedStep, SUBAGENT_TOOL};
 use avocet_tools::{RunControl, Tool};
 
-/// The size of a conversation from which on a model gains by handing work on, in bytes.
-const LONG: usize = 16 * 1024;
 /// The words by which a message speaks of agents.
 const WORDS: &[&str] = &["agent", "subtask", "in parallel", "delegate", "智能体", "代理", "并行"];
 /// The most agents that the description names.
@@ -51,12 +49,10 @@ pub(super) fn is_useful(messages: &[Message], library: &ExtensionLibrary) -> boo
     };
     let is_own = |file: &LoadedFile| {
         file.kind == ExtensionFileKind::Agent
-            && file.owner.maker != Maker::BuiltIn
+            && file.owner.maker != ExtensionSource::BuiltIn
             && matches!(file.state, LoadState::Loaded { .. })
     };
-    messages.iter().map(Message::len).sum::<usize>() > LONG
-        || messages.iter().any(speaks_of_agents)
-        || library.files.iter().any(is_own)
+    messages.iter().any(speaks_of_agents) || library.files.iter().any(is_own)
 }
 
 /// The description with the agents that there are.

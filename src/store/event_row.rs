@@ -19,7 +19,7 @@ const TITLE: usize = 60;
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventRow {
     pub at: i64,
-    pub kind: RowAction,
+    pub kind: RowKind,
     /// Set for the start of a turn.
     pub turn: Option<u64>,
     pub body: String,
@@ -34,7 +34,7 @@ pub struct EventRow {
 
 /// What the writer does besides adding a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowAction {
+pub enum RowKind {
     TurnStarted,
     TurnEnded,
     /// Begins a new growing reply.
@@ -50,51 +50,51 @@ pub enum RowAction {
     Other,
 }
 
-impl RowAction {
-    pub fn from_event(event: &Event) -> RowAction {
+impl RowKind {
+    pub fn from_event(event: &Event) -> RowKind {
         match event {
-            Event::TurnStarted { .. } => RowAction::TurnStarted,
-            Event::TurnEnded { .. } => RowAction::TurnEnded,
-            Event::ReplyStarted | Event::Retrying { .. } => RowAction::ReplyStarted,
-            Event::Delta { .. } => RowAction::Delta,
-            Event::Replied(_) | Event::Repairing { .. } => RowAction::ReplyComplete,
-            Event::StepStarted { .. } => RowAction::StepStarted,
-            Event::StepOutput { .. } => RowAction::Output,
-            Event::StepFinished(_) => RowAction::StepFinished,
-            Event::FolderAdded { .. } | Event::ApprovalModeSet { .. } => RowAction::Folder,
-            _ => RowAction::Other,
+            Event::TurnStarted { .. } => RowKind::TurnStarted,
+            Event::TurnEnded { .. } => RowKind::TurnEnded,
+            Event::ReplyStarted | Event::Retrying { .. } => RowKind::ReplyStarted,
+            Event::Delta { .. } => RowKind::Delta,
+            Event::Replied(_) | Event::Repairing { .. } => RowKind::ReplyComplete,
+            Event::StepStarted { .. } => RowKind::StepStarted,
+            Event::StepOutput { .. } => RowKind::Output,
+            Event::StepFinished(_) => RowKind::StepFinished,
+            Event::FolderAdded { .. } | Event::ApprovalModeSet { .. } => RowKind::Folder,
+            _ => RowKind::Other,
         }
     }
 
     /// The name in the table.
     pub fn name(self) -> &'static str {
         match self {
-            RowAction::TurnStarted => "turn",
-            RowAction::TurnEnded => "end",
-            RowAction::ReplyStarted => "begins",
-            RowAction::Delta => "delta",
-            RowAction::ReplyComplete => "whole",
-            RowAction::StepStarted => "step",
-            RowAction::Output => "output",
-            RowAction::StepFinished => "seen",
-            RowAction::Folder => "folder",
-            RowAction::Other => "other",
+            RowKind::TurnStarted => "turn",
+            RowKind::TurnEnded => "end",
+            RowKind::ReplyStarted => "begins",
+            RowKind::Delta => "delta",
+            RowKind::ReplyComplete => "whole",
+            RowKind::StepStarted => "step",
+            RowKind::Output => "output",
+            RowKind::StepFinished => "seen",
+            RowKind::Folder => "folder",
+            RowKind::Other => "other",
         }
     }
 
     /// Events that must survive a power failure, as far as a disk can promise.
     pub fn needs_sync(self) -> bool {
         match self {
-            RowAction::TurnStarted
-            | RowAction::TurnEnded
-            | RowAction::ReplyComplete
-            | RowAction::StepStarted
-            | RowAction::StepFinished => true,
-            RowAction::ReplyStarted
-            | RowAction::Delta
-            | RowAction::Output
-            | RowAction::Folder
-            | RowAction::Other => false,
+            RowKind::TurnStarted
+            | RowKind::TurnEnded
+            | RowKind::ReplyComplete
+            | RowKind::StepStarted
+            | RowKind::StepFinished => true,
+            RowKind::ReplyStarted
+            | RowKind::Delta
+            | RowKind::Output
+            | RowKind::Folder
+            | RowKind::Other => false,
         }
     }
 }
@@ -122,7 +122,7 @@ impl EventRow {
         };
         Some(EventRow {
             at,
-            kind: RowAction::from_event(event),
+            kind: RowKind::from_event(event),
             turn,
             body: value.to_string(),
             searchable: redactor.mask(&searchable_text(event)).into_owned(),

@@ -58,7 +58,7 @@ pub use recorder::Recorder;
 pub use shared::Store;
 pub use write::SessionHeader;
 use write_turn::WriteOrder;
-pub use writer::{Resumed, StoreWriter};
+pub use writer::{Resumed, SessionWriter};
 
 /// Where sessions are saved. Copies are for one process.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::write::SessionHeader;
-use super::writer::StoreWriter;
+use super::writer::SessionWriter;
 use super::{SavingError, Store};
 use avocet_core::i18n::{LocalizedText, store as phrases};
 use avocet_core::protocol::Event;
@@ -35,7 +35,7 @@ enum Job {
     Early(Box<Event>),
     /// Is written in order; nothing waits for it.
     Later(Box<Event>),
-    Run(Box<dyn FnOnce(&mut StoreWriter) + Send>),
+    Run(Box<dyn FnOnce(&mut SessionWriter) + Send>),
 }
 
 /// Sends events to the thread that writes. The session is closed when the last copy is dropped.
@@ -57,7 +57,8 @@ impl Recorder {
         let (jobs, waiting) = mpsc::channel(CAPACITY);
         let closing = CancellationToken::new();
         let thread = store.thread.clone();
-        let writer = StoreWriter::new(store, header, redactor, faults).hurry_after(closing.clone());
+        let writer =
+            SessionWriter::new(store, header, redactor, faults).hurry_after(closing.clone());
         if let Err(error) = thread.run(run_writer(writer, waiting)) {
             // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");
@@ -84,7 +85,7 @@ impl Recorder {
     pub fn prepare(&self, start_event: Option<Event>) {
         let job = match start_event {
             Some(event) => Job::Early(Box::new(event)),
-            None => Job::Run(Box::new(StoreWriter::prepare)),
+            None => Job::Run(Box::new(SessionWriter::prepare)),
         };
         // Without room, it is written, and the file opened, with the next job.
         let _ = self.jobs.try_send(job);
@@ -99,14 +100,14 @@ impl Recorder {
     }
 
     /// Runs a job in order, without waiting; without room it is left out.
-    pub fn run(&self, work: impl FnOnce(&mut StoreWriter) + Send + 'static) {
+    pub fn run(&self, work: impl FnOnce(&mut SessionWriter) + Send + 'static) {
         let _ = self.jobs.try_send(Job::Run(Box::new(work)));
     }
 
     /// Runs a job in order; `None` if the session has ended.
     pub async fn call<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&mut StoreWriter) -> T + Send + 'static,
+        ask: impl FnOnce(&mut SessionWriter) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         let job = Job::Run(Box::new(move |writer| drop(answer.send(ask(writer)))));
@@ -135,7 +136,7 @@ impl Recorder {
     }
 }
 
-async fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
+async fn run_writer(mut writer: SessionWriter, mut jobs: Receiver<Job>) {
     let mut settle: Option<Instant> = None;
     let mut early = None;
     loop {
@@ -162,7 +163,7 @@ async fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
 /// Takes all waiting jobs, writes them as one group, then answers. `early` is written before it is
 /// waited for. True if something important was among them.
 fn write_group(
-    writer: &mut StoreWriter,
+    writer: &mut SessionWriter,
     job: Job,
     jobs: &mut Receiver<Job>,
     early: &mut Option<Box<Event>>,

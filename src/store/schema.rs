@@ -100,8 +100,8 @@ pub fn version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
-/// Migrates a file to this version, step by step. Each step is atomic; two windows that start
-/// together do it once. False if the file is of a later version.
+/// Migrates a file to this version, in one transaction: of two windows that start together, one
+/// does it and the other finds it done. False if a later version made the file.
 pub fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<bool, StoreError> {
     let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let found = version(connection)?;

@@ -35,23 +35,23 @@ impl StoreFixture {
         Store::in_folder(self.folder.path().join("data"))
     }
 
-    fn writer(&mut self) -> StoreWriter {
+    fn writer(&mut self) -> SessionWriter {
         self.writer_in("/work")
     }
 
-    fn writer_in(&mut self, folder: &str) -> StoreWriter {
+    fn writer_in(&mut self, folder: &str) -> SessionWriter {
         let store = self.store();
         self.writer_of(&store, folder)
     }
 
     /// Of the same process as others of this store.
-    fn writer_of(&mut self, store: &Store, folder: &str) -> StoreWriter {
+    fn writer_of(&mut self, store: &Store, folder: &str) -> SessionWriter {
         let (faults, told) = unbounded_channel();
         self.faults.push(told);
         let secrets = [("API_KEY", "hunter2hunter2")];
         let redactor = Arc::new(Redactor::new(secrets, [7; 16]));
         let header = SessionHeader::new(folder, None);
-        StoreWriter::new(store.clone(), header, redactor, faults)
+        SessionWriter::new(store.clone(), header, redactor, faults)
     }
 
     /// What the desks were sent, oldest desk first.
@@ -105,12 +105,12 @@ fn observation(id: &str, stdout: &str) -> Observation {
     Observation { stdout: stdout.into(), exit_code: Some(0), ..seen }
 }
 
-fn record_all(writer: &mut StoreWriter, events: impl IntoIterator<Item = Event>) {
+fn record_all(writer: &mut SessionWriter, events: impl IntoIterator<Item = Event>) {
     events.into_iter().for_each(|event| writer.record(event));
     writer.flush();
 }
 
-fn turn(writer: &mut StoreWriter, number: u64, text: &str, answer: &str) {
+fn turn(writer: &mut SessionWriter, number: u64, text: &str, answer: &str) {
     record_all(
         writer,
         [started(number, text), Event::ReplyStarted, replied(answer), ended(number)],
@@ -131,7 +131,7 @@ fn questions(store: &Store, id: &str) -> usize {
     piece.events.iter().filter(|kept| matches!(kept.event, Event::TurnStarted { .. })).count()
 }
 
-fn saved_events(writer: &mut StoreWriter, id: &str) -> Vec<Event> {
+fn saved_events(writer: &mut SessionWriter, id: &str) -> Vec<Event> {
     events(&writer.resume(Some(id), 1_000).unwrap().tail)
 }
 
@@ -298,7 +298,7 @@ fn chinese_is_found_by_a_single_character() {
 fn the_model_that_answered_last_is_listed_and_goes_with_a_fork() {
     let mut fixture = StoreFixture::new();
     let mut writer = fixture.writer();
-    let models = |writer: &mut StoreWriter| -> Vec<Option<String>> {
+    let models = |writer: &mut SessionWriter| -> Vec<Option<String>> {
         writer.list(None, 9).unwrap().into_iter().map(|one| one.model).collect()
     };
     writer.save_turn_history(1, "[]", Some("too-early"));

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::connection::WAIT_TIMEOUT;
-use super::event_row::{self, EventRow, RowAction};
+use super::event_row::{self, EventRow, RowKind};
 use super::schema::index_text;
 use super::write_turn::WriteTurn;
 use super::{Database, StoreError, StorePlace};
@@ -366,14 +366,14 @@ fn remove_superseded(
 ) -> Result<(), StoreError> {
     let mut forget = connection.prepare_cached("DELETE FROM events WHERE id = ?1")?;
     match row.kind {
-        RowAction::Delta => parts.reply.push(id),
-        RowAction::ReplyStarted | RowAction::TurnEnded => parts.reply.clear(),
-        RowAction::ReplyComplete => {
+        RowKind::Delta => parts.reply.push(id),
+        RowKind::ReplyStarted | RowKind::TurnEnded => parts.reply.clear(),
+        RowKind::ReplyComplete => {
             for id in parts.reply.drain(..) {
                 forget.execute([id])?;
             }
         }
-        RowAction::Output => {
+        RowKind::Output => {
             parts.output.push_back((id, row.body.len()));
             let mut size: usize = parts.output.iter().map(|(_, size)| size).sum();
             while size > OUTPUT
@@ -383,13 +383,13 @@ fn remove_superseded(
                 size -= less;
             }
         }
-        RowAction::StepStarted => parts.output.clear(),
-        RowAction::StepFinished => {
+        RowKind::StepStarted => parts.output.clear(),
+        RowKind::StepFinished => {
             for (id, _) in parts.output.drain(..) {
                 forget.execute([id])?;
             }
         }
-        RowAction::TurnStarted | RowAction::Folder | RowAction::Other => {}
+        RowKind::TurnStarted | RowKind::Folder | RowKind::Other => {}
     }
     Ok(())
 }
@@ -417,7 +417,7 @@ fn update_session(connection: &Connection, key: i64, row: &EventRow) -> Result<(
                 key,
                 to_sql_integer(row.step),
                 to_sql_integer(row.ask),
-                row.kind == RowAction::StepStarted
+                row.kind == RowKind::StepStarted
             ])?;
     }
     match row.usage {

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::busy::set_patience;
-use super::event_row::{EventRow, RowAction};
+use super::event_row::{EventRow, RowKind};
 use super::read::SessionRecord;
 use super::shared::{Hurry, OpenDatabase, SharedDatabase};
 use super::write::{PendingParts, SessionHeader, now};
@@ -67,7 +67,7 @@ pub struct Resumed {
 
 /// One session, as the thread that writes has it.
 #[derive(Debug)]
-pub struct StoreWriter {
+pub struct SessionWriter {
     store: Store,
     redactor: Arc<Redactor>,
     errors: UnboundedSender<SavingError>,
@@ -115,17 +115,17 @@ struct PendingRows {
     failure: Option<LocalizedText>,
 }
 
-impl StoreWriter {
+impl SessionWriter {
     pub fn new(
         store: Store,
         header: SessionHeader,
         redactor: Arc<Redactor>,
         faults: UnboundedSender<SavingError>,
-    ) -> StoreWriter {
+    ) -> SessionWriter {
         // A store without a file is a new one for each session.
         let file =
             if store.is_persistent() { store.shared.clone() } else { SharedDatabase::default() };
-        StoreWriter {
+        SessionWriter {
             store,
             redactor,
             errors: faults,
@@ -148,7 +148,7 @@ impl StoreWriter {
     }
 
     /// Once this is cancelled, another window that holds the file is waited for only briefly.
-    pub fn hurry_after(mut self, closing: CancellationToken) -> StoreWriter {
+    pub fn hurry_after(mut self, closing: CancellationToken) -> SessionWriter {
         self.closing = closing;
         self
     }
@@ -159,10 +159,10 @@ impl StoreWriter {
 
     // What happens
 
-    /// Takes an event; it is in the file after the next [`StoreWriter::flush`].
+    /// Takes an event; it is in the file after the next [`SessionWriter::flush`].
     pub fn record(&mut self, event: Event) {
         let starts = matches!(event, Event::TurnStarted { .. });
-        if !self.has_begun && matches!(RowAction::from_event(&event), RowAction::Folder) {
+        if !self.has_begun && matches!(RowKind::from_event(&event), RowKind::Folder) {
             return self.early_events.push(event);
         }
         if !event.is_recorded()
@@ -345,7 +345,7 @@ impl StoreWriter {
     /// it is tried once more.
     fn with_file_repaired<T>(
         &mut self,
-        work: impl Fn(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
+        work: impl Fn(&mut SessionWriter, &mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         match self.with_file(&work) {
             Err(error) if error.is_damage() => {
@@ -359,7 +359,7 @@ impl StoreWriter {
     /// The other sessions of the process wait meanwhile.
     fn with_file<T>(
         &mut self,
-        work: impl FnOnce(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
+        work: impl FnOnce(&mut SessionWriter, &mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let file = self.file.clone();
         let mut file = file.lock();
@@ -382,7 +382,7 @@ impl StoreWriter {
         &mut self,
         database: &mut OpenDatabase,
         patience: Duration,
-        work: impl FnOnce(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
+        work: impl FnOnce(&mut SessionWriter, &mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let has_opened = database.open(&self.store, patience)?;
         let had_joined = std::mem::replace(&mut self.has_joined, true);
@@ -476,7 +476,7 @@ impl StoreWriter {
     }
 }
 
-impl Drop for StoreWriter {
+impl Drop for SessionWriter {
     fn drop(&mut self) {
         self.leave();
     }

@@ -60,7 +60,7 @@ impl DeferredItem {
 
 /// The result of a key while a message is selected.
 #[derive(Clone, Debug, PartialEq)]
-pub enum QueueAction {
+pub enum QueueKeyOutcome {
     Stay,
     /// Taken out for editing.
     Edit(String, Option<Op>),
@@ -174,8 +174,8 @@ impl Queue {
     }
 
     /// A key while one is selected; `None` for a key that is not one of the queue.
-    pub fn act(&mut self, action: Option<KeyAction>) -> QueueAction {
-        let Some(at) = self.selected else { return QueueAction::Pass };
+    pub fn act(&mut self, action: Option<KeyAction>) -> QueueKeyOutcome {
+        let Some(at) = self.selected else { return QueueKeyOutcome::Pass };
         match action {
             Some(KeyAction::Previous) => self.selected = Some(at.saturating_sub(1)),
             Some(KeyAction::Next) if at + 1 < self.len() => self.selected = Some(at + 1),
@@ -183,19 +183,19 @@ impl Queue {
             Some(KeyAction::Accept) => {
                 self.selected = None;
                 let (text, op) = self.remove(at);
-                return QueueAction::Edit(text, op);
+                return QueueKeyOutcome::Edit(text, op);
             }
             Some(KeyAction::Remove) => {
                 let (_, op) = self.remove(at);
                 self.clamp_selection();
-                return QueueAction::Removed(op);
+                return QueueKeyOutcome::Removed(op);
             }
             _ => {
                 self.selected = None;
-                return QueueAction::Pass;
+                return QueueKeyOutcome::Pass;
             }
         }
-        QueueAction::Stay
+        QueueKeyOutcome::Stay
     }
 
     /// Takes one out, with the operation that tells the session.
@@ -307,17 +307,20 @@ mod tests {
     fn up_selects_the_last_message_first_and_down_leaves_the_queue() {
         let mut queue = queue(&["one", "two"], &["/model x"]);
         assert!(queue.select_last());
-        assert_eq!(queue.act(Some(KeyAction::Accept)), QueueAction::Edit("/model x".into(), None));
+        assert_eq!(
+            queue.act(Some(KeyAction::Accept)),
+            QueueKeyOutcome::Edit("/model x".into(), None)
+        );
         assert!(queue.select_last());
-        assert_eq!(queue.act(Some(KeyAction::Previous)), QueueAction::Stay);
+        assert_eq!(queue.act(Some(KeyAction::Previous)), QueueKeyOutcome::Stay);
         assert_eq!(
             queue.act(Some(KeyAction::Previous)),
-            QueueAction::Stay,
+            QueueKeyOutcome::Stay,
             "the first one stays picked"
         );
-        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue("one")));
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueKeyOutcome::Removed(unqueue("one")));
         assert!(queue.has_selection());
-        assert_eq!(queue.act(Some(KeyAction::Next)), QueueAction::Stay);
+        assert_eq!(queue.act(Some(KeyAction::Next)), QueueKeyOutcome::Stay);
         assert!(!queue.has_selection());
     }
 
@@ -325,7 +328,7 @@ mod tests {
     fn another_key_leaves_the_queue_unchanged() {
         let mut queue = queue(&["one"], &[]);
         queue.select_last();
-        assert_eq!(queue.act(None), QueueAction::Pass);
+        assert_eq!(queue.act(None), QueueKeyOutcome::Pass);
         assert_eq!(queue.pending().0, ["one"]);
         assert!(!queue.has_selection());
     }
@@ -335,7 +338,7 @@ mod tests {
         let mut queue = queue(&["one", "two", "three"], &[]);
         queue.select_last();
         queue.set(messages(&["two", "three"]));
-        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue("three")));
+        assert_eq!(queue.act(Some(KeyAction::Remove)), QueueKeyOutcome::Removed(unqueue("three")));
         queue.set(Vec::new());
         assert!(!queue.has_selection());
         assert!(!queue.select_last(), "nothing is left");

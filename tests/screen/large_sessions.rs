@@ -9,7 +9,7 @@ use std::sync::Arc;
 use avocet::context::history::{History, ReplyKind, TurnRecord};
 use avocet::protocol::{Event, ModelMessage, TurnOrigin, TurnOutcome, Usage};
 use avocet::safety::redact::Redactor;
-use avocet::store::{SessionHeader, Store, StoreWriter};
+use avocet::store::{SessionHeader, SessionWriter, Store};
 
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
@@ -21,19 +21,19 @@ const MOST: u64 = 300;
 const MOST_OF_A_SMALL_ONE: u64 = 200;
 
 trait SessionsDir {
-    fn desk(&self) -> StoreWriter;
+    fn desk(&self) -> SessionWriter;
     fn said(&self, args: &[&str]) -> String;
     fn peak(&self, args: &[&str]) -> u64;
 }
 
 impl SessionsDir for TestDir {
-    fn desk(&self) -> StoreWriter {
+    fn desk(&self) -> SessionWriter {
         let (faults, _) = tokio::sync::mpsc::unbounded_channel();
         let redactor = Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
         let folder = self.work().canonicalize().unwrap();
         let head = SessionHeader::new(folder.to_str().unwrap(), None);
         let store = Store::in_folder(self.root.path().join("avocet/data"));
-        StoreWriter::new(store, head, redactor, faults)
+        SessionWriter::new(store, head, redactor, faults)
     }
 
     /// What the program prints.
@@ -67,7 +67,7 @@ fn peak_memory(id: u32) -> Option<u64> {
 }
 
 /// A turn of one question and one answer.
-fn turn(desk: &mut StoreWriter, turn: u64, question: &str, answer: &str) {
+fn turn(desk: &mut SessionWriter, turn: u64, question: &str, answer: &str) {
     desk.record(Event::TurnStarted {
         turn,
         text: question.to_owned(),

@@ -12,8 +12,8 @@ use toml_edit::Value as Toml;
 use self::args::{Sampling, Texts};
 use avocet_config::extensions::examples::ExampleCopy;
 use avocet_config::extensions::{
-    ExtensionFileKind, ExtensionLibrary, LoadState, LoadedFile, LookupError, Maker, ShadowedBy,
-    edit, skill_list,
+    ExtensionFileKind, ExtensionLibrary, ExtensionSource, LoadState, LoadedFile, LookupError,
+    ShadowedBy, edit, skill_list,
 };
 use avocet_core::i18n::{Lang, Localize, LocalizedText, agents, common, library as w};
 use avocet_present::commands::{self, PageRow};
@@ -34,7 +34,7 @@ pub fn doctor_rows(library: &ExtensionLibrary) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = library
         .files
         .iter()
-        .filter(|file| file.owner.maker != Maker::BuiltIn)
+        .filter(|file| file.owner.maker != ExtensionSource::BuiltIn)
         .map(|file| {
             let label = w::LABEL.with("kind", file.kind.phrase()).with("name", file.name.as_str());
             PageRow::pair(
@@ -268,7 +268,7 @@ mod tests {
     use avocet_config::Paths;
     use avocet_config::extensions::{Owner, SearchPath, bot, command};
 
-    const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
+    const OWN: Owner = Owner { maker: ExtensionSource::Avocet, project: false };
 
     #[test]
     fn a_new_file_contains_only_the_given_options() {

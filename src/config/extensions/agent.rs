@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::yaml::YamlNode;
-use super::{ExtensionFileKind, Maker, Owner, front_matter, message_at, name, skill};
+use super::{ExtensionFileKind, ExtensionSource, Owner, front_matter, message_at, name, skill};
 use crate::toml_schema::TomlKind::{Choice, List, Text};
 use crate::toml_schema::{self, ListKind, SettingKey, TomlEntry, TomlValue};
 use avocet_core::i18n::{Localize, LocalizedText, agents as phrases, library as w};
@@ -73,7 +73,9 @@ pub fn read(
 ) -> Result<(AgentDefinition, Vec<LocalizedText>), LocalizedText> {
     let definition = AgentDefinition { name: named.to_owned(), ..AgentDefinition::default() };
     let (agent, remarks) = match owner.maker {
-        Maker::Claude | Maker::Gemini | Maker::OpenCode => read_foreign(file, definition, text)?,
+        ExtensionSource::Claude | ExtensionSource::Gemini | ExtensionSource::OpenCode => {
+            read_foreign(file, definition, text)?
+        }
         _ => (read_own(file, definition, text)?, Vec::new()),
     };
     let at = |word| message_at(file, None, word);
@@ -163,7 +165,7 @@ impl AgentDefinition {
 
     /// Those that come with the program.
     pub fn built_in() -> impl Iterator<Item = (AgentDefinition, PathBuf)> {
-        let owner = Owner { maker: Maker::BuiltIn, project: false };
+        let owner = Owner { maker: ExtensionSource::BuiltIn, project: false };
         BUILT_IN.iter().filter_map(move |(name, text)| {
             let file = PathBuf::from(format!("{name}.toml"));
             let (agent, _) = read(&file, name, owner, text).ok()?;
@@ -200,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    fn of(maker: Maker, text: &str) -> Result<AgentDefinition, String> {
+    fn of(maker: ExtensionSource, text: &str) -> Result<AgentDefinition, String> {
         let owner = Owner { maker, project: true };
         let found = read(Path::new("/p/agents/scout"), "scout", owner, text);
         found.map(|(agent, _)| agent).map_err(|why| why.text(Lang::En))
@@ -211,36 +213,43 @@ mod tests {
         let tools = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
         let own = "description = \"Looks\"\nprompt = \"Look.\"\ntools = [\"Read\", \"exec(git log:*)\"]\n\
                    model = \"small\"\neffort = \"low\"\nmode = \"plan\"\n";
-        let agent = of(Maker::Avocet, own).unwrap();
+        let agent = of(ExtensionSource::Avocet, own).unwrap();
         assert_eq!(agent.tools, tools(&["file.read", "exec(git log:*)"]));
         assert_eq!((agent.model.as_deref(), agent.effort), (Some("small"), Some(Effort::Low)));
         assert_eq!(agent.mode, Some(ApprovalMode::Plan));
 
         let claude = "---\nname: finder\ndescription: Looks\ntools: Read, Grep, Bash\nmodel: haiku\n---\nLook.\n";
-        let agent = of(Maker::Claude, claude).unwrap();
+        let agent = of(ExtensionSource::Claude, claude).unwrap();
         assert_eq!((agent.name.as_str(), agent.prompt.as_str()), ("finder", "Look."));
         assert_eq!(agent.tools, tools(&["file.read", "file.search", "exec"]));
         assert_eq!(agent.model, None, "a name of another program's model");
 
         let opencode = "---\ndescription: Looks\nmode: subagent\ntools:\n  write: false\n  edit: false\n  bash: false\n---\nLook.\n";
-        let agent = of(Maker::OpenCode, opencode).unwrap();
+        let agent = of(ExtensionSource::OpenCode, opencode).unwrap();
         let left = ["file.read", "file.list", "file.search", "web.fetch", "script.run"];
         assert_eq!((agent.name.as_str(), agent.tools), ("scout", tools(&left)));
 
         let gemini = "---\nname: finder\ndescription: Looks\ntools:\n  - read_file\n  - grep_search\n---\nLook.\n";
-        assert_eq!(of(Maker::Gemini, gemini).unwrap().tools, tools(&["file.read", "file.search"]));
+        assert_eq!(
+            of(ExtensionSource::Gemini, gemini).unwrap().tools,
+            tools(&["file.read", "file.search"])
+        );
     }
 
     #[test]
     fn a_definition_that_cannot_be_used_is_refused_with_its_reason() {
         for (maker, text, why) in [
-            (Maker::Avocet, "prompt = \"x\"\n", "`description`"),
-            (Maker::Avocet, "description = \"x\"\n", "prompt"),
-            (Maker::Avocet, "description = \"x\"\nprompt = \"y\"\ntools = [\"fly\"]\n", "`fly`"),
-            (Maker::Avocet, "colour = 1\n", "colour"),
-            (Maker::Claude, "Look.\n", "---"),
-            (Maker::Claude, "---\nname: ../x\ndescription: d\n---\nLook.\n", "`../x`"),
-            (Maker::Claude, "---\nname: [x\n---\nLook.\n", ""),
+            (ExtensionSource::Avocet, "prompt = \"x\"\n", "`description`"),
+            (ExtensionSource::Avocet, "description = \"x\"\n", "prompt"),
+            (
+                ExtensionSource::Avocet,
+                "description = \"x\"\nprompt = \"y\"\ntools = [\"fly\"]\n",
+                "`fly`",
+            ),
+            (ExtensionSource::Avocet, "colour = 1\n", "colour"),
+            (ExtensionSource::Claude, "Look.\n", "---"),
+            (ExtensionSource::Claude, "---\nname: ../x\ndescription: d\n---\nLook.\n", "`../x`"),
+            (ExtensionSource::Claude, "---\nname: [x\n---\nLook.\n", ""),
         ] {
             let said = of(maker, text).unwrap_err();
             assert!(said.contains(why) && said.contains("scout"), "{text}: {said}");

@@ -137,11 +137,11 @@ pub(super) fn first_line(template: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extensions::Maker;
+    use crate::extensions::ExtensionSource;
     use avocet_core::i18n::Lang;
 
     fn of(text: &str, form: TemplateMarks) -> Result<(CustomCommand, Vec<String>), String> {
-        let owner = Owner { maker: Maker::Avocet, project: false };
+        let owner = Owner { maker: ExtensionSource::Avocet, project: false };
         read(Path::new("/c/x.toml"), "x", owner, form, text).map_err(|say| say.text(Lang::En))
     }
 

@@ -6,11 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::load::parse_command;
-use super::{ExtensionFileKind, LookupError, Maker, Owner, agent, bot, io_message, name, skill};
+use super::{
+    ExtensionFileKind, ExtensionSource, LookupError, Owner, agent, bot, io_message, name, skill,
+};
 use crate::{Paths, atomic_file};
 use avocet_core::i18n::{Localize, LocalizedText, common, library as w};
 
-const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
+const OWN: Owner = Owner { maker: ExtensionSource::Avocet, project: false };
 
 /// The path of a file with this name.
 pub fn file_path(

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::compat::{claude, gemini};
 use super::{
-    AgentDefinition, Bot, CustomCommand, ExtensionFileKind, LookupError, Maker, Owner, SearchDir,
-    SearchPath, Skill, SkillsContext, TemplateMarks, agent, bot, command, name, scan, skill,
-    skill_list, toml_message,
+    AgentDefinition, Bot, CustomCommand, ExtensionFileKind, ExtensionSource, LookupError, Owner,
+    SearchDir, SearchPath, Skill, SkillsContext, TemplateMarks, agent, bot, command, name, scan,
+    skill, skill_list, toml_message,
 };
 use crate::keys::KEYS;
 use crate::toml_schema::TomlKind;
@@ -460,7 +460,7 @@ impl ExtensionLoader {
                 Ok(()) => LoadState::Loaded { remarks: Vec::new() },
             };
             let name = agent.name.clone();
-            let owner = Owner { maker: Maker::BuiltIn, project: false };
+            let owner = Owner { maker: ExtensionSource::BuiltIn, project: false };
             if matches!(state, LoadState::Loaded { .. }) {
                 self.library.agents.push(agent);
             }
@@ -528,8 +528,8 @@ pub fn parse_command(
     text: &str,
 ) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
     match owner.maker {
-        Maker::Claude => claude::read(file, name, owner, text),
-        Maker::Gemini => gemini::read(file, name, owner, text),
+        ExtensionSource::Claude => claude::read(file, name, owner, text),
+        ExtensionSource::Gemini => gemini::read(file, name, owner, text),
         _ => command::read(file, name, owner, TemplateMarks::Toml, text)
             .map(|(command, _)| (command, Vec::new())),
     }

@@ -46,7 +46,7 @@ pub use command::{CustomCommand, TemplateMarks};
 pub use file_kind::ExtensionFileKind;
 pub use load::{ExtensionLibrary, LoadState, LoadedFile, ShadowedBy};
 pub use lookup::LookupError;
-pub use search_path::{Maker, Owner, SearchDir, SearchPath};
+pub use search_path::{ExtensionSource, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
 pub use skill_list::SkillsContext;
 

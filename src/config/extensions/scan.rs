@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{ExtensionFileKind, Maker, SearchDir, name, skill};
+use super::{ExtensionFileKind, ExtensionSource, SearchDir, name, skill};
 use crate::diagnostic;
 use avocet_core::i18n::{LocalizedText, library as w};
 
@@ -90,11 +90,12 @@ impl FolderLayout {
     fn for_dir(dir: &SearchDir) -> FolderLayout {
         match (dir.kind, dir.owner.maker) {
             (ExtensionFileKind::Skill, _) => FolderLayout::Skills,
-            (ExtensionFileKind::Command, Maker::Claude) => FolderLayout::Deep(".md"),
-            (ExtensionFileKind::Agent, Maker::Claude | Maker::Gemini | Maker::OpenCode) => {
-                FolderLayout::Flat(".md")
-            }
-            (ExtensionFileKind::Command, Maker::Gemini) => FolderLayout::Deep(".toml"),
+            (ExtensionFileKind::Command, ExtensionSource::Claude) => FolderLayout::Deep(".md"),
+            (
+                ExtensionFileKind::Agent,
+                ExtensionSource::Claude | ExtensionSource::Gemini | ExtensionSource::OpenCode,
+            ) => FolderLayout::Flat(".md"),
+            (ExtensionFileKind::Command, ExtensionSource::Gemini) => FolderLayout::Deep(".toml"),
             (ExtensionFileKind::Agent | ExtensionFileKind::Bot | ExtensionFileKind::Command, _) => {
                 FolderLayout::Flat(".toml")
             }
@@ -267,12 +268,12 @@ mod tests {
             fs::write(path, text).unwrap();
         }
 
-        fn place(&self, kind: ExtensionFileKind, maker: Maker) -> SearchDir {
+        fn place(&self, kind: ExtensionFileKind, maker: ExtensionSource) -> SearchDir {
             let owner = Owner { maker, project: false };
             SearchDir { folder: self.0.path().join("in"), kind, owner, link_targets: Vec::new() }
         }
 
-        fn names(&self, kind: ExtensionFileKind, maker: Maker) -> Vec<String> {
+        fn names(&self, kind: ExtensionFileKind, maker: ExtensionSource) -> Vec<String> {
             scan_folder(&self.place(kind, maker))
                 .files
                 .into_iter()
@@ -287,7 +288,7 @@ mod tests {
         for number in 0..=MAX_ENTRIES {
             fs::write(desk.0.path().join(format!("in/{number}.toml")), "").unwrap();
         }
-        let look = scan_folder(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
+        let look = scan_folder(&desk.place(ExtensionFileKind::Command, ExtensionSource::Avocet));
         assert_eq!(look.files.len(), MAX_ENTRIES);
         assert!(look.cut.unwrap().text(Lang::En).contains("10000 entries"));
     }
@@ -306,10 +307,16 @@ mod tests {
             "in/.git/g.md",
             "in/.toml",
         ]);
-        assert_eq!(desk.names(ExtensionFileKind::Command, Maker::Avocet), ["a", "b"]);
-        assert_eq!(desk.names(ExtensionFileKind::Command, Maker::Gemini), ["a", "b", "git:c"]);
-        assert_eq!(desk.names(ExtensionFileKind::Command, Maker::Claude), ["e", "git:deep:d"]);
-        assert_eq!(desk.names(ExtensionFileKind::Bot, Maker::R9s), ["a", "b"]);
+        assert_eq!(desk.names(ExtensionFileKind::Command, ExtensionSource::Avocet), ["a", "b"]);
+        assert_eq!(
+            desk.names(ExtensionFileKind::Command, ExtensionSource::Gemini),
+            ["a", "b", "git:c"]
+        );
+        assert_eq!(
+            desk.names(ExtensionFileKind::Command, ExtensionSource::Claude),
+            ["e", "git:deep:d"]
+        );
+        assert_eq!(desk.names(ExtensionFileKind::Bot, ExtensionSource::R9s), ["a", "b"]);
     }
 
     #[test]
@@ -324,13 +331,16 @@ mod tests {
             "in/1/2/3/4/5/6/SKILL.md",
             "in/1/2/3/4/5/6x/7/SKILL.md",
         ]);
-        assert_eq!(desk.names(ExtensionFileKind::Skill, Maker::Avocet), ["one", "two", "6"]);
+        assert_eq!(
+            desk.names(ExtensionFileKind::Skill, ExtensionSource::Avocet),
+            ["one", "two", "6"]
+        );
     }
 
     #[test]
     fn a_skill_file_in_lower_case_is_refused_with_what_to_do() {
         let desk = ScanFixture::new(&["in/one/SKILL.md", "in/two/skill.md", "in/skill.md"]);
-        let look = scan_folder(&desk.place(ExtensionFileKind::Skill, Maker::Claude));
+        let look = scan_folder(&desk.place(ExtensionFileKind::Skill, ExtensionSource::Claude));
         assert_eq!(look.files.len(), 1);
         let [(found, why)] = &look.refused[..] else { panic!("{:?}", look.refused) };
         let why = why.text(Lang::En);
@@ -342,7 +352,7 @@ mod tests {
     fn a_name_that_cannot_be_typed_is_refused_and_shown() {
         let desk =
             ScanFixture::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
-        let look = scan_folder(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
+        let look = scan_folder(&desk.place(ExtensionFileKind::Command, ExtensionSource::Avocet));
         assert_eq!(look.files.len(), 1);
         let said: Vec<String> = look.refused.iter().map(|(_, why)| why.text(Lang::En)).collect();
         assert!(said[0].contains("`-x`") && said[1].contains("`a b`"), "{said:?}");
@@ -361,7 +371,7 @@ mod tests {
         let within = vec![root.join("in"), root.join("seen")];
         let place = SearchDir {
             link_targets: within,
-            ..desk.place(ExtensionFileKind::Skill, Maker::Claude)
+            ..desk.place(ExtensionFileKind::Skill, ExtensionSource::Claude)
         };
         let brought = scan_folder(&place);
         let names: Vec<_> = brought.files.iter().map(|found| found.name.as_str()).collect();
@@ -379,7 +389,7 @@ mod tests {
     #[test]
     fn any_kind_of_change_is_detected() {
         let desk = ScanFixture::new(&["in/a/SKILL.md"]);
-        let place = desk.place(ExtensionFileKind::Skill, Maker::Avocet);
+        let place = desk.place(ExtensionFileKind::Skill, ExtensionSource::Avocet);
         let root = desk.0.path();
         let changes: &[&dyn Fn()] = &[
             &|| desk.write("in/a/SKILL.md", "other"),
@@ -406,7 +416,7 @@ mod tests {
         }
         desk.write("in/00000/SKILL.md", "x");
         desk.write(&format!("in/{:05}/SKILL.md", MAX_FOLDERS + 4), "x");
-        let look = scan_folder(&desk.place(ExtensionFileKind::Skill, Maker::Avocet));
+        let look = scan_folder(&desk.place(ExtensionFileKind::Skill, ExtensionSource::Avocet));
         assert_eq!(look.files.len(), 1);
         assert!(look.cut.unwrap().text(Lang::En).contains("2000"));
     }

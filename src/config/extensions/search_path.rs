@@ -20,14 +20,14 @@ pub struct SearchDir {
 /// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    pub maker: Maker,
+    pub maker: ExtensionSource,
     /// True for a file of the project, false for one of the user.
     pub project: bool,
 }
 
 /// The agent whose format a folder has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Maker {
+pub enum ExtensionSource {
     Avocet,
     R9s,
     /// `.agents`, which several agents share.
@@ -45,15 +45,15 @@ impl Localize for Owner {
     fn localized(&self) -> LocalizedText {
         use i18n::library as w;
         let name = match self.maker {
-            Maker::Avocet if self.project => return w::OF_PROJECT.into(),
-            Maker::Avocet => return w::OF_USER.into(),
-            Maker::Plugin => return w::OF_PLUGIN.into(),
-            Maker::BuiltIn => return i18n::config::FROM_BUILT_IN.into(),
-            Maker::R9s => ".r9s",
-            Maker::Agents => ".agents",
-            Maker::Claude => ".claude",
-            Maker::Gemini => ".gemini",
-            Maker::OpenCode => ".opencode",
+            ExtensionSource::Avocet if self.project => return w::OF_PROJECT.into(),
+            ExtensionSource::Avocet => return w::OF_USER.into(),
+            ExtensionSource::Plugin => return w::OF_PLUGIN.into(),
+            ExtensionSource::BuiltIn => return i18n::config::FROM_BUILT_IN.into(),
+            ExtensionSource::R9s => ".r9s",
+            ExtensionSource::Agents => ".agents",
+            ExtensionSource::Claude => ".claude",
+            ExtensionSource::Gemini => ".gemini",
+            ExtensionSource::OpenCode => ".opencode",
         };
         if self.project { w::OF_PROJECT_IN } else { w::OF_USER_IN }.with("name", name)
     }
@@ -70,19 +70,19 @@ pub struct SearchPath {
 }
 
 /// The folders of other agents in a project or in the user's home.
-const FOREIGN: &[(&str, ExtensionFileKind, Maker)] = &[
-    (".agents/skills", ExtensionFileKind::Skill, Maker::Agents),
-    (".claude/skills", ExtensionFileKind::Skill, Maker::Claude),
-    (".claude/commands", ExtensionFileKind::Command, Maker::Claude),
-    (".gemini/commands", ExtensionFileKind::Command, Maker::Gemini),
-    (".claude/agents", ExtensionFileKind::Agent, Maker::Claude),
-    (".opencode/agent", ExtensionFileKind::Agent, Maker::OpenCode),
-    (".gemini/agents", ExtensionFileKind::Agent, Maker::Gemini),
+const FOREIGN: &[(&str, ExtensionFileKind, ExtensionSource)] = &[
+    (".agents/skills", ExtensionFileKind::Skill, ExtensionSource::Agents),
+    (".claude/skills", ExtensionFileKind::Skill, ExtensionSource::Claude),
+    (".claude/commands", ExtensionFileKind::Command, ExtensionSource::Claude),
+    (".gemini/commands", ExtensionFileKind::Command, ExtensionSource::Gemini),
+    (".claude/agents", ExtensionFileKind::Agent, ExtensionSource::Claude),
+    (".opencode/agent", ExtensionFileKind::Agent, ExtensionSource::OpenCode),
+    (".gemini/agents", ExtensionFileKind::Agent, ExtensionSource::Gemini),
 ];
 /// Further ones in the user's home only.
-const OF_HOME: &[(&str, ExtensionFileKind, Maker)] = &[
-    (".r9s/bots", ExtensionFileKind::Bot, Maker::R9s),
-    (".r9s/commands", ExtensionFileKind::Command, Maker::R9s),
+const OF_HOME: &[(&str, ExtensionFileKind, ExtensionSource)] = &[
+    (".r9s/bots", ExtensionFileKind::Bot, ExtensionSource::R9s),
+    (".r9s/commands", ExtensionFileKind::Command, ExtensionSource::R9s),
 ];
 const OWN: &[(&str, ExtensionFileKind)] = &[
     ("agents", ExtensionFileKind::Agent),
@@ -124,10 +124,12 @@ impl SearchPath {
         let mut list = Vec::new();
         for root in roots.iter().rev() {
             let own = OWN.iter().map(|(name, kind)| (root.join(".avocet").join(name), *kind));
-            list.extend(own.map(|(folder, kind)| of_project(folder, kind, Maker::Avocet)));
+            list.extend(
+                own.map(|(folder, kind)| of_project(folder, kind, ExtensionSource::Avocet)),
+            );
         }
         let own = OWN.iter().map(|(name, kind)| (paths.config.join(name), *kind));
-        list.extend(own.map(|(folder, kind)| of_person(folder, kind, Maker::Avocet)));
+        list.extend(own.map(|(folder, kind)| of_person(folder, kind, ExtensionSource::Avocet)));
         for root in roots.iter().rev() {
             let foreign = FOREIGN.iter();
             list.extend(
@@ -148,7 +150,7 @@ impl SearchPath {
     /// The same folders, and last those of the plugins that the user installed.
     #[must_use]
     pub fn with_plugins(mut self, roots: impl IntoIterator<Item = PathBuf>) -> SearchPath {
-        let owner = Owner { maker: Maker::Plugin, project: false };
+        let owner = Owner { maker: ExtensionSource::Plugin, project: false };
         for root in roots {
             let own = OWN.iter().filter(|(_, kind)| *kind != ExtensionFileKind::Bot);
             self.list.extend(own.map(|(name, kind)| SearchDir {
@@ -204,7 +206,7 @@ impl SearchPath {
 
     /// The user's own folder.
     pub fn user_folder(&self, kind: ExtensionFileKind) -> PathBuf {
-        let owner = Owner { maker: Maker::Avocet, project: false };
+        let owner = Owner { maker: ExtensionSource::Avocet, project: false };
         let mut places = self.of_kind(kind);
         places
             .find(|place| place.owner == owner)
@@ -281,8 +283,8 @@ mod tests {
         let places = SearchPath::new(&paths, Some(home.path()), &[]);
         let skills: Vec<_> =
             places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();
-        let claude = Owner { maker: Maker::Claude, project: false };
+        let claude = Owner { maker: ExtensionSource::Claude, project: false };
         assert_eq!(skills.iter().filter(|owner| **owner == claude).count(), 1);
-        assert_eq!(skills.iter().filter(|owner| owner.maker == Maker::Claude).count(), 1);
+        assert_eq!(skills.iter().filter(|owner| owner.maker == ExtensionSource::Claude).count(), 1);
     }
 }

@@ -244,10 +244,10 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::extensions::Maker;
+    use crate::extensions::ExtensionSource;
     use avocet_core::i18n::Lang;
 
-    const OWNER: Owner = Owner { maker: Maker::Avocet, project: false };
+    const OWNER: Owner = Owner { maker: ExtensionSource::Avocet, project: false };
 
     fn of(folder: &str, text: &str) -> Result<(Skill, Vec<String>), String> {
         let root = tempfile::tempdir().unwrap();
@@ -311,7 +311,7 @@ mod tests {
         let file = folder.path().join("ahrefs-automation/SKILL.md");
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "---\nname: Ahrefs Automation\ndescription: d\n---\nx\n").unwrap();
-        let owner = Owner { maker: super::super::Maker::Avocet, project: false };
+        let owner = Owner { maker: super::super::ExtensionSource::Avocet, project: false };
         let (skill, remarks) = read(&file, owner).unwrap();
         assert_eq!(skill.name, "ahrefs-automation");
         assert!(remarks[0].text(Lang::En).contains("`Ahrefs Automation`"), "{remarks:?}");

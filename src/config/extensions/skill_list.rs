@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::{ExtensionFileKind, Maker, Owner, SearchDir, Skill, scan, skill};
+use super::{ExtensionFileKind, ExtensionSource, Owner, SearchDir, Skill, scan, skill};
 use avocet_core::i18n::LocalizedText;
 use avocet_core::protocol::OmittedSkills;
 use avocet_core::text::{cut, one_line};
@@ -44,7 +44,7 @@ impl SkillsContext {
     /// Adds every skill below a folder of the user's; files that could not be read are returned
     /// with the reason.
     pub fn load_from_directory(&mut self, folder: &Path) -> Vec<InvalidSkill> {
-        let owner = Owner { maker: Maker::Avocet, project: false };
+        let owner = Owner { maker: ExtensionSource::Avocet, project: false };
         let dir = SearchDir {
             folder: folder.to_owned(),
             kind: ExtensionFileKind::Skill,
@@ -217,7 +217,7 @@ mod tests {
             disable_model_invocation: false,
             unused: UnusedMetadata::default(),
             file: "/x/SKILL.md".into(),
-            owner: Owner { maker: Maker::Avocet, project: false },
+            owner: Owner { maker: ExtensionSource::Avocet, project: false },
         }
     }
 

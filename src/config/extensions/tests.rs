@@ -49,7 +49,7 @@ impl LibraryFixture {
             let state = file.state.localized().text(Lang::En);
             format!("{} {}: {state}", file.kind.code(), file.name).replace(&root, "")
         };
-        let is_file = |file: &&LoadedFile| file.owner.maker != Maker::BuiltIn;
+        let is_file = |file: &&LoadedFile| file.owner.maker != ExtensionSource::BuiltIn;
         library.files.iter().filter(is_file).map(line).collect()
     }
 }
@@ -144,7 +144,7 @@ fn files_of_other_agents_work_in_place() {
     assert_eq!(library.command("git:commit").unwrap().form, TemplateMarks::Gemini);
     assert_eq!(library.command("front:fix").unwrap().form, TemplateMarks::Markdown);
     assert_eq!(library.command("fix").unwrap().name, "front:fix", "the last part is enough");
-    assert_eq!(library.skill("pdf").unwrap().owner.maker, Maker::Claude);
+    assert_eq!(library.skill("pdf").unwrap().owner.maker, ExtensionSource::Claude);
     assert_eq!(
         library.skill("xlsx").unwrap().body().unwrap(),
         "Body of work/.agents/skills/xlsx\n"

@@ -3,7 +3,7 @@
 use super::super::reply::LiveReply;
 use super::effect::ChatEffect;
 use super::inbox::Submitted;
-use super::recovery::RecoveredMessage;
+use super::recovery::InterruptedMessage;
 use super::{BegunMessage, ChatConversation};
 use avocet_core::i18n::{chat as w, linear, session as s};
 use avocet_core::protocol::{
@@ -144,11 +144,11 @@ impl ChatConversation {
         let mut effects = Vec::new();
         for recovered in self.recovery.find_in(events, has_earlier) {
             match recovered {
-                RecoveredMessage::Answered { delivery, reply, is_done } => {
+                InterruptedMessage::Answered { delivery, reply, is_done } => {
                     self.view.answer_again(delivery, &reply, is_done);
                 }
-                RecoveredMessage::TooOld(delivery) => self.view.posts.finish(delivery),
-                RecoveredMessage::Unsent(BegunMessage { delivery, turn, by }) => {
+                InterruptedMessage::TooOld(delivery) => self.view.posts.finish(delivery),
+                InterruptedMessage::Unsent(BegunMessage { delivery, turn, by }) => {
                     let id = self.inbox.next_id();
                     let text = turn.text.clone();
                     self.inbox.submitted.push_back(Submitted { id, delivery, text, by });

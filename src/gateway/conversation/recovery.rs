@@ -29,7 +29,7 @@ pub struct Recovery {
 
 /// What the session has of such a message.
 #[derive(Debug)]
-pub enum RecoveredMessage {
+pub enum InterruptedMessage {
     /// Its turn, with the last reply.
     Answered { delivery: DeliveryId, reply: String, is_done: bool },
     /// Its turn is further back, or an older version noted it.
@@ -44,19 +44,19 @@ impl Recovery {
     }
 
     /// Looks for the turns of the messages in the history.
-    pub fn find_in(&mut self, events: &[Event], has_earlier: bool) -> Vec<RecoveredMessage> {
+    pub fn find_in(&mut self, events: &[Event], has_earlier: bool) -> Vec<InterruptedMessage> {
         let find = |begun: BegunMessage| match find_turn(events, &begun) {
             Some(turn) => answered(begun.delivery, turn),
             None if has_earlier || begun.turn.submit.is_none() => {
-                RecoveredMessage::TooOld(begun.delivery)
+                InterruptedMessage::TooOld(begun.delivery)
             }
-            None => RecoveredMessage::Unsent(begun),
+            None => InterruptedMessage::Unsent(begun),
         };
         std::mem::take(&mut self.begun).into_iter().map(find).collect()
     }
 }
 
-fn answered(delivery: DeliveryId, events: &[Event]) -> RecoveredMessage {
+fn answered(delivery: DeliveryId, events: &[Event]) -> InterruptedMessage {
     let reply = events.iter().rev().find_map(|event| match event {
         Event::Replied(message) => Some(message.message.clone()),
         _ => None,
@@ -64,7 +64,7 @@ fn answered(delivery: DeliveryId, events: &[Event]) -> RecoveredMessage {
     let is_done = events.iter().any(|event| {
         matches!(event, Event::TurnEnded { ending: TurnOutcome::Done | TurnOutcome::Error, .. })
     });
-    RecoveredMessage::Answered { delivery, reply: reply.unwrap_or_default(), is_done }
+    InterruptedMessage::Answered { delivery, reply: reply.unwrap_or_default(), is_done }
 }
 
 /// The turn of a message among the events of a session.

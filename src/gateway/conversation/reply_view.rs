@@ -10,7 +10,7 @@ use super::super::platform::{DeliveryId, MessageId, OutgoingFile, UserId};
 use super::super::progress::ProgressPost;
 use super::super::question::{ButtonData, ChatAnswer, ChatQuestion};
 use super::super::reply::LiveReply;
-use super::super::timeline::{NextCall, PostBody, PostKey};
+use super::super::timeline::{PostBody, PostKey, TimelineAction};
 use super::effect::ChatEffect;
 use super::posts::ChatPosts;
 use super::question_view::{AnswerResult, QuestionView};
@@ -93,7 +93,7 @@ impl ReplyView {
 
     /// The next call; none may be under way. The reply that grows is brought up to date only when its
     /// messages may be changed.
-    pub fn next_call(&mut self, now: Instant) -> NextCall {
+    pub fn next_call(&mut self, now: Instant) -> TimelineAction {
         let timeline = &mut self.posts.timeline;
         let Some(reply) = self.reply.as_mut().filter(|reply| reply.is_behind()) else {
             return timeline.next_call(now);
@@ -106,7 +106,11 @@ impl ReplyView {
             }
             Some(from) => {
                 let other = timeline.next_call(now);
-                return if other == NextCall::Idle { NextCall::Wait(from) } else { other };
+                return if other == TimelineAction::Idle {
+                    TimelineAction::Wait(from)
+                } else {
+                    other
+                };
             }
         }
         timeline.next_call(now)

@@ -9,7 +9,7 @@ use super::*;
 use crate::ledger::BegunTurn;
 use crate::menu::SentCommand;
 use crate::platform::{ChatAddress, PlatformError, PlatformLimits};
-use crate::timeline::{CallKind, NextCall, PostResult};
+use crate::timeline::{CallKind, PostResult, TimelineAction};
 use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Category, ChatPlatform, CommandArgument, CommandTraits, Decision,
     Event, Extension, ExtensionKind, ExtensionOp, ExtensionState, ModelMessage, ModelOp, Notice,
@@ -138,7 +138,7 @@ fn show(
     mut answer: impl FnMut(&CallKind) -> Option<PlatformError>,
 ) -> Vec<CallKind> {
     let (now, mut shown) = (std::time::Instant::now(), Vec::new());
-    while let NextCall::Call(call) = chat.view.next_call(now) {
+    while let TimelineAction::Call(call) = chat.view.next_call(now) {
         chat.view.posts.timeline.begin(call.key);
         let (key, kind) = (call.key, call.kind.clone());
         let is_new = !matches!(kind, CallKind::Edit(..));
@@ -545,16 +545,18 @@ fn a_reply_that_grows_is_split_only_when_its_messages_may_be_changed() {
     let (now, delta) =
         (std::time::Instant::now(), || Event::Delta { text: "eighteen letters. ".into() });
     chat.on_event(delta());
-    let NextCall::Call(call) = chat.view.next_call(now) else {
+    let TimelineAction::Call(call) = chat.view.next_call(now) else {
         panic!("the first words are shown")
     };
     chat.view.posts.timeline.finish(*call, Ok(Some("9".into())), now);
     for _ in 0..10_000 {
         chat.on_event(delta());
-        assert_eq!(chat.view.next_call(now), NextCall::Wait(now + Duration::from_secs(1)));
+        assert_eq!(chat.view.next_call(now), TimelineAction::Wait(now + Duration::from_secs(1)));
         assert!(chat.view.reply.as_ref().unwrap().is_behind(), "it was not split");
     }
-    let NextCall::Call(call) = chat.view.next_call(now + Duration::from_secs(1)) else { panic!() };
+    let TimelineAction::Call(call) = chat.view.next_call(now + Duration::from_secs(1)) else {
+        panic!()
+    };
     assert!(matches!(call.kind, CallKind::Send(_) | CallKind::Edit(..)));
     assert!(!chat.view.reply.as_ref().unwrap().is_behind());
 }

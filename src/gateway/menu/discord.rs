@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::limits::DISCORD;
-use super::{LeftOut, LeftOutReason, MenuOptions, UMBRELLA, shorten, shown_rows};
+use super::{LeftOut, MenuOptions, OmissionReason, UMBRELLA, shorten, shown_rows};
 use crate::platform::ChosenOption;
 use avocet_core::i18n::{Lang, Phrase, gateway as phrases};
 use avocet_core::prompt::args;
@@ -74,7 +74,7 @@ pub fn menu(
     let mut menu = DiscordMenu { commands: vec![umbrella()], left_out };
     for shown in named {
         if menu.commands.len() == DISCORD.commands {
-            let reason = LeftOutReason::NoPlace(DISCORD.commands);
+            let reason = OmissionReason::NoPlace(DISCORD.commands);
             menu.left_out.push(LeftOut { name: shown.row.name.clone(), reason });
             continue;
         }

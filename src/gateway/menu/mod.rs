@@ -22,11 +22,11 @@ use limits::MenuLimits;
 pub struct LeftOut {
     /// As in the registry.
     pub name: String,
-    pub reason: LeftOutReason,
+    pub reason: OmissionReason,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOutReason {
+pub enum OmissionReason {
     /// It works only in the terminal.
     TerminalOnly,
     /// The setting that opens it to chats is not true.
@@ -47,37 +47,37 @@ pub enum LeftOutReason {
     NoRoom(usize),
 }
 
-impl LeftOutReason {
+impl OmissionReason {
     /// The spelling in JSON.
     pub fn code(&self) -> &'static str {
         match self {
-            LeftOutReason::TerminalOnly => "terminal_only",
-            LeftOutReason::SettingClosed(_) => "setting_closed",
-            LeftOutReason::NeedsArgument => "needs_argument",
-            LeftOutReason::Reserved => "reserved",
-            LeftOutReason::NoName => "no_name",
-            LeftOutReason::TooLong(_) => "too_long",
-            LeftOutReason::NameTaken(_) => "name_taken",
-            LeftOutReason::NoPlace(_) => "no_place",
-            LeftOutReason::NoRoom(_) => "no_room",
+            OmissionReason::TerminalOnly => "terminal_only",
+            OmissionReason::SettingClosed(_) => "setting_closed",
+            OmissionReason::NeedsArgument => "needs_argument",
+            OmissionReason::Reserved => "reserved",
+            OmissionReason::NoName => "no_name",
+            OmissionReason::TooLong(_) => "too_long",
+            OmissionReason::NameTaken(_) => "name_taken",
+            OmissionReason::NoPlace(_) => "no_place",
+            OmissionReason::NoRoom(_) => "no_room",
         }
     }
 }
 
-impl Localize for LeftOutReason {
+impl Localize for OmissionReason {
     fn localized(&self) -> LocalizedText {
         match self {
-            LeftOutReason::TerminalOnly => phrases::LEFT_TERMINAL.into(),
-            LeftOutReason::SettingClosed(setting) => {
+            OmissionReason::TerminalOnly => phrases::LEFT_TERMINAL.into(),
+            OmissionReason::SettingClosed(setting) => {
                 phrases::LEFT_SETTING.with("setting", setting.as_str())
             }
-            LeftOutReason::NeedsArgument => phrases::LEFT_ARGUMENT.into(),
-            LeftOutReason::Reserved => phrases::LEFT_RESERVED.into(),
-            LeftOutReason::NoName => phrases::LEFT_NO_NAME.into(),
-            LeftOutReason::TooLong(most) => phrases::LEFT_TOO_LONG.with("most", *most),
-            LeftOutReason::NameTaken(by) => phrases::LEFT_TAKEN.with("name", by.as_str()),
-            LeftOutReason::NoPlace(most) => phrases::LEFT_NO_PLACE.with("most", *most),
-            LeftOutReason::NoRoom(most) => phrases::LEFT_NO_ROOM.with("most", *most),
+            OmissionReason::NeedsArgument => phrases::LEFT_ARGUMENT.into(),
+            OmissionReason::Reserved => phrases::LEFT_RESERVED.into(),
+            OmissionReason::NoName => phrases::LEFT_NO_NAME.into(),
+            OmissionReason::TooLong(most) => phrases::LEFT_TOO_LONG.with("most", *most),
+            OmissionReason::NameTaken(by) => phrases::LEFT_TAKEN.with("name", by.as_str()),
+            OmissionReason::NoPlace(most) => phrases::LEFT_NO_PLACE.with("most", *most),
+            OmissionReason::NoRoom(most) => phrases::LEFT_NO_ROOM.with("most", *most),
         }
     }
 }
@@ -112,8 +112,8 @@ fn reachable<'r>(
             continue;
         }
         let reason = match &row.reach {
-            Availability::LocalUnless(setting) => LeftOutReason::SettingClosed(setting.clone()),
-            _ => LeftOutReason::TerminalOnly,
+            Availability::LocalUnless(setting) => OmissionReason::SettingClosed(setting.clone()),
+            _ => OmissionReason::TerminalOnly,
         };
         left_out.push(LeftOut { name: row.name.clone(), reason });
     }
@@ -157,15 +157,15 @@ fn free_name(
     name: &str,
     letters: &MenuLetters,
     taken: &BTreeSet<String>,
-) -> Result<String, LeftOutReason> {
+) -> Result<String, OmissionReason> {
     let limits = letters.limits;
     let name = (letters.spell)(name);
 
     if name.is_empty() {
-        return Err(LeftOutReason::NoName);
+        return Err(OmissionReason::NoName);
     }
     if limits.reserved.contains(&name.as_str()) {
-        return Err(LeftOutReason::Reserved);
+        return Err(OmissionReason::Reserved);
     }
     let is_free = |name: &str| {
         let owner = rows.find(name);
@@ -179,7 +179,7 @@ fn free_name(
     let stem: String = name.chars().take(limits.name - 1).collect();
     let numbered = (0..=9).map(|digit| format!("{stem}{digit}"));
     let free = numbered.into_iter().find(|name| is_long && is_free(name));
-    free.ok_or(LeftOutReason::NameTaken(short))
+    free.ok_or(OmissionReason::NameTaken(short))
 }
 
 /// How a platform writes names.

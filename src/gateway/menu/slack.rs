@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::limits::SLACK;
 use super::{
-    LeftOut, LeftOutReason, MenuLetters, MenuOptions, UMBRELLA, free_name, name_rows, reachable,
+    LeftOut, MenuLetters, MenuOptions, OmissionReason, UMBRELLA, free_name, name_rows, reachable,
     shorten, umbrella_name,
 };
 use avocet_core::i18n::{Lang, gateway as phrases};
@@ -54,7 +54,7 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
             }
             // A name that is cut leads back by its menu alone; another name of it is not needed.
             let free = if spelt.chars().count() > SLACK.name {
-                Err(LeftOutReason::TooLong(SLACK.name))
+                Err(OmissionReason::TooLong(SLACK.name))
             } else {
                 free_name(&all, row, alias, &letters, &taken)
             };
@@ -75,7 +75,7 @@ impl SlackMenu {
         if self.commands.len() < SLACK.commands {
             return self.commands.push(command);
         }
-        let reason = LeftOutReason::NoPlace(SLACK.commands);
+        let reason = OmissionReason::NoPlace(SLACK.commands);
         self.left_out.push(LeftOut { name: name.to_owned(), reason });
     }
 

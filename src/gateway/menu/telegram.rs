@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::limits::TELEGRAM;
-use super::{LeftOut, LeftOutReason, MenuOptions, shorten, shown_rows};
+use super::{LeftOut, MenuOptions, OmissionReason, shorten, shown_rows};
 use avocet_core::i18n::Lang;
 use avocet_core::protocol::ChatPlatform;
 use avocet_present::commands::{CommandRow, RowOrigin};
@@ -41,11 +41,11 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>) -> TelegramMenu {
         let command = TelegramCommand { command: shown.name, description };
         let size = json!(command).to_string().len() + 1;
         let reason = if shown.row.needs_argument() {
-            LeftOutReason::NeedsArgument
+            OmissionReason::NeedsArgument
         } else if menu.commands.len() == TELEGRAM.commands {
-            LeftOutReason::NoPlace(TELEGRAM.commands)
+            OmissionReason::NoPlace(TELEGRAM.commands)
         } else if bytes + size > most_bytes {
-            LeftOutReason::NoRoom(most_bytes)
+            OmissionReason::NoRoom(most_bytes)
         } else {
             bytes += size;
             menu.commands.push(command);

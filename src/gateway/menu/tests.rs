@@ -209,7 +209,7 @@ proptest! {
     }
 }
 
-fn reason(left_out: &[LeftOut], name: &str) -> Option<LeftOutReason> {
+fn reason(left_out: &[LeftOut], name: &str) -> Option<OmissionReason> {
     left_out.iter().find(|left| left.name == name).map(|left| left.reason.clone())
 }
 
@@ -233,15 +233,15 @@ fn the_registry_itself_fits_every_menu_in_both_languages() {
         let rows = rows(&Extensions::default(), lang);
         let left = telegram::menu(&rows, NOTHING).left_out;
         let odd = |left: &&LeftOut| {
-            matches!(left.reason, LeftOutReason::NoRoom(_) | LeftOutReason::NoPlace(_))
+            matches!(left.reason, OmissionReason::NoRoom(_) | OmissionReason::NoPlace(_))
         };
         assert_eq!(left.iter().find(odd), None);
-        assert_eq!(reason(&left, "steer"), Some(LeftOutReason::NeedsArgument));
-        assert_eq!(reason(&left, "theme"), Some(LeftOutReason::TerminalOnly));
-        let closed = LeftOutReason::SettingClosed("display.tool_progress_command".to_owned());
+        assert_eq!(reason(&left, "steer"), Some(OmissionReason::NeedsArgument));
+        assert_eq!(reason(&left, "theme"), Some(OmissionReason::TerminalOnly));
+        let closed = OmissionReason::SettingClosed("display.tool_progress_command".to_owned());
         assert_eq!(reason(&left, "background"), Some(closed));
         let slack = slack::menu(&rows, NOTHING, lang);
-        assert_eq!(reason(&slack.left_out, "status"), Some(LeftOutReason::Reserved));
+        assert_eq!(reason(&slack.left_out, "status"), Some(OmissionReason::Reserved));
         assert_eq!(reason(&slack.left_out, "steer"), None);
     }
 }
@@ -275,10 +275,10 @@ fn names_are_spelt_as_the_platform_writes_them_and_back() {
     for name in ["reload_mcp", "git_commit", &cut, &numbered] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    assert_eq!(reason(&menu.left_out, "提交"), Some(LeftOutReason::NoName));
+    assert_eq!(reason(&menu.left_out, "提交"), Some(OmissionReason::NoName));
     assert_eq!(
         reason(&menu.left_out, "Status"),
-        Some(LeftOutReason::NameTaken("status".to_owned()))
+        Some(OmissionReason::NameTaken("status".to_owned()))
     );
     let line =
         |platform, name: &str, args: &str| typed_line(platform, &sent(name, args), &rows, NOTHING);

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::platform::{MessageId, PlatformLimits};
-use crate::timeline::{CallKind, NextCall};
+use crate::timeline::{CallKind, TimelineAction};
 
 fn timeline() -> Timeline {
     let edit_pace = Duration::from_secs(1);
@@ -14,12 +14,12 @@ fn shown(timeline: &mut Timeline, mut now: Instant) -> Vec<String> {
     let mut shown: Vec<String> = Vec::new();
     loop {
         let call = match timeline.next_call(now) {
-            NextCall::Call(call) => *call,
-            NextCall::Wait(until) => {
+            TimelineAction::Call(call) => *call,
+            TimelineAction::Wait(until) => {
                 now = until;
                 continue;
             }
-            NextCall::Idle => return shown,
+            TimelineAction::Idle => return shown,
         };
         let id = match &call.kind {
             CallKind::Send(text) => {
@@ -92,6 +92,8 @@ fn a_reply_that_begins_again_uses_its_messages_and_leaves_none_of_its_first_word
     assert!(reply.is_behind());
     reply.settle(&mut timeline);
     let later = now + Duration::from_secs(9);
-    let NextCall::Call(call) = timeline.next_call(later) else { panic!("nothing is changed") };
+    let TimelineAction::Call(call) = timeline.next_call(later) else {
+        panic!("nothing is changed")
+    };
     assert!(matches!(&call.kind, CallKind::Edit(_, text) if text.text == "again"));
 }

@@ -8,7 +8,7 @@ fn timeline() -> Timeline {
 
 fn next(timeline: &Timeline, now: Instant) -> TimelineCall {
     match timeline.next_call(now) {
-        NextCall::Call(call) => *call,
+        TimelineAction::Call(call) => *call,
         other => panic!("{other:?}"),
     }
 }
@@ -32,17 +32,17 @@ fn text(kind: &CallKind) -> &str {
 fn a_growing_text_is_edited_at_the_pace_of_the_service_with_its_latest_state() {
     let (mut timeline, now) = (timeline(), Instant::now());
     let key = timeline.open(PostBody::Markdown(String::new()));
-    assert_eq!(timeline.next_call(now), NextCall::Idle, "nothing to say yet");
+    assert_eq!(timeline.next_call(now), TimelineAction::Idle, "nothing to say yet");
     timeline.update(key, PostBody::Markdown("a".into()));
     assert!(matches!(accept(&mut timeline, now), CallKind::Send(_)));
     for word in ["a b", "a b c", "a b c d"] {
         timeline.update(key, PostBody::Markdown(word.into()));
     }
     let due = now + Duration::from_secs(1);
-    assert_eq!(timeline.next_call(now), NextCall::Wait(due));
+    assert_eq!(timeline.next_call(now), TimelineAction::Wait(due));
     assert_eq!(text(&accept(&mut timeline, due)), "a b c d");
     timeline.settle(key);
-    assert_eq!(timeline.next_call(due), NextCall::Idle);
+    assert_eq!(timeline.next_call(due), TimelineAction::Idle);
     assert!(timeline.posts.is_empty());
 }
 
@@ -50,11 +50,11 @@ fn a_growing_text_is_edited_at_the_pace_of_the_service_with_its_latest_state() {
 fn marks_wait_for_the_text_they_belong_to_unless_they_are_all_of_it() {
     let (mut timeline, now) = (timeline(), Instant::now());
     let key = timeline.open(PostBody::Markdown("**".into()));
-    assert_eq!(timeline.next_call(now), NextCall::Idle);
+    assert_eq!(timeline.next_call(now), TimelineAction::Idle);
     timeline.update(key, PostBody::Markdown("**Done".into()));
     assert!(matches!(accept(&mut timeline, now), CallKind::Send(_)));
     let key = timeline.open(PostBody::Markdown("...".into()));
-    assert_eq!(timeline.next_call(now), NextCall::Idle);
+    assert_eq!(timeline.next_call(now), TimelineAction::Idle);
     timeline.settle(key);
     assert_eq!(text(&accept(&mut timeline, now)), "\\.\\.\\.");
 }
@@ -83,7 +83,7 @@ fn a_wait_that_the_service_asks_for_is_kept_and_then_the_latest_text_is_sent() {
         PostResult::Again
     );
     timeline.update(key, PostBody::Plain("one two".into()));
-    assert_eq!(timeline.next_call(now), NextCall::Wait(now + after));
+    assert_eq!(timeline.next_call(now), TimelineAction::Wait(now + after));
     assert_eq!(text(&accept(&mut timeline, now + after)), "one two");
 }
 
@@ -107,7 +107,7 @@ fn a_wait_without_end_is_cut_and_nothing_overflows() {
     let call = next(&timeline, now);
     let after = Duration::from_secs(u64::MAX);
     timeline.finish(call, Err(PlatformError::RateLimited { after }), now);
-    assert_eq!(timeline.next_call(now), NextCall::Wait(now + MAX_HOLD));
+    assert_eq!(timeline.next_call(now), TimelineAction::Wait(now + MAX_HOLD));
 }
 
 #[test]
@@ -147,14 +147,14 @@ fn a_break_is_tried_again_with_growing_pauses_and_not_for_ever() {
             PostResult::Dropped(_) => break,
             other => panic!("{other:?}"),
         }
-        let NextCall::Wait(until) = timeline.next_call(now) else { panic!() };
+        let TimelineAction::Wait(until) = timeline.next_call(now) else { panic!() };
         waits.push(until - now);
         now = until;
     }
     assert!(waits.is_sorted() && waits[11] == MAX_WAIT, "{waits:?}");
     let total: Duration = waits.iter().sum();
     assert!(total > MAX_FAILING && total < MAX_FAILING + 2 * MAX_WAIT);
-    assert_eq!(timeline.next_call(now), NextCall::Idle);
+    assert_eq!(timeline.next_call(now), TimelineAction::Idle);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_token_that_is_refused_for_a_moment_loses_no_message_and_one_that_is_revoked
         let call = next(&timeline, now);
         let refused = timeline.finish(call, Err(PlatformError::Unauthorized), now);
         assert_eq!(refused, PostResult::Again);
-        let NextCall::Wait(until) = timeline.next_call(now) else { panic!("no pause") };
+        let TimelineAction::Wait(until) = timeline.next_call(now) else { panic!("no pause") };
         now = until;
     }
     let call = next(&timeline, now);
@@ -215,7 +215,7 @@ fn posts_that_are_too_many_are_counted_in_the_place_of_the_first() {
     assert!(timeline.posts.len() <= MAX_POSTS + 1);
     timeline.finish(first, Ok(Some("1".into())), now);
     let mut shown = Vec::new();
-    while let NextCall::Call(call) = timeline.next_call(now) {
+    while let TimelineAction::Call(call) = timeline.next_call(now) {
         shown.push(match &call.kind {
             CallKind::Send(sent) => sent.text.clone(),
             CallKind::Ask(asked) => asked.text.text.clone(),
@@ -282,7 +282,7 @@ fn where_a_message_can_be_changed_a_few_times_only_a_reply_is_shown_at_its_end()
     assert!(matches!(answer(&mut timeline), CallKind::Send(_)), "not known yet");
     for text in ["The beginning", "The beginning and"] {
         timeline.update(first, PostBody::Plain(text.into()));
-        assert_eq!(timeline.next_call(now), NextCall::Idle);
+        assert_eq!(timeline.next_call(now), TimelineAction::Idle);
     }
     let question = PostBody::Question { text: "Run it?".into(), buttons: Vec::new() };
     let question = timeline.open(question);
@@ -293,7 +293,7 @@ fn where_a_message_can_be_changed_a_few_times_only_a_reply_is_shown_at_its_end()
     timeline.settle(question);
     assert_eq!(text(&answer(&mut timeline)), "Answered.");
     let second = timeline.open(PostBody::Plain("More".into()));
-    assert_eq!(timeline.next_call(now), NextCall::Idle);
+    assert_eq!(timeline.next_call(now), TimelineAction::Idle);
     timeline.settle(second);
     assert_eq!(text(&answer(&mut timeline)), "More");
 }

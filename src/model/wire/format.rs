@@ -207,7 +207,7 @@ impl Answer {
         self.end = AnswerEnd::Finishing(truncation);
     }
 
-    /// Nothing follows this event.
+    /// This was the last event of the stream.
     pub fn close(&mut self) {
         self.is_last = true;
     }

@@ -380,7 +380,7 @@ fn is_given_literal(text: &str, at: usize, name: &str, secret: &str) -> bool {
             let call = before.trim_end_matches(QUOTES).trim_end().strip_suffix('(');
             call.is_some_and(|call| gives_value(call, secret))
         }
-        Some('(') => is_setter(name, before),
+        Some('(') => is_secret_setter(name, before),
         Some(',') => false,
         _ => {
             last.to_ascii_lowercase().contains("pass")
@@ -393,7 +393,7 @@ fn is_given_literal(text: &str, at: usize, name: &str, secret: &str) -> bool {
 }
 
 /// `setPassword`, `withToken`, `builder.password`, `PASSWORD` of a database.
-fn is_setter(name: &str, before: &str) -> bool {
+fn is_secret_setter(name: &str, before: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or_default();
     let lower = last.to_ascii_lowercase();
     let verbs = ["set", "with", "use", "add", "put"];

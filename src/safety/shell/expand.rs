@@ -214,7 +214,7 @@ impl Expander<'_> {
     fn value_of(&self, variable: &VariableUse) -> Option<(String, Option<String>)> {
         let written = variable.written.as_str();
         if written.starts_with("$((") {
-            return self.shown_sum(written);
+            return self.arithmetic_for_shell(written);
         }
         if written.starts_with("$(") {
             return self.substituted(variable);
@@ -262,7 +262,7 @@ impl Expander<'_> {
         (is_one && (shown.is_none() || cut.is_empty())).then_some((value, shown))
     }
 
-    fn shown_sum(&self, written: &str) -> Option<(String, Option<String>)> {
+    fn arithmetic_for_shell(&self, written: &str) -> Option<(String, Option<String>)> {
         let sum = self.sum(written.strip_prefix("$((")?.strip_suffix("))")?)?;
         let shown = if self.takes {
             format!("\"$(avocet_digits \"$(({sum}))\")\"")

@@ -276,7 +276,7 @@ pub async fn on(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) ->
     register_handler(run, frame, call, false).await
 }
 
-/// `$once`: runs only the first time.
+/// `$once`: like `$on`, but the handler runs only for the first event.
 pub async fn once(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
     register_handler(run, frame, call, true).await
 }

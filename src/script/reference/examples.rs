@@ -2,7 +2,7 @@
 
 /// One example: a script named like its chapter, and those it uses.
 #[derive(Clone, Copy, Debug)]
-pub struct ScriptExample {
+pub struct ReferenceExample {
     pub chapter: &'static str,
     pub files: &'static [(&'static str, &'static str)],
     /// What follows `avocet run CHAPTER`.
@@ -23,41 +23,41 @@ macro_rules! files {
 }
 
 #[rustfmt::skip]
-pub const EXAMPLES: &[ScriptExample] = &[
-    ScriptExample { chapter: "messages", files: files!("messages"), args: &[],
+pub const EXAMPLES: &[ReferenceExample] = &[
+    ReferenceExample { chapter: "messages", files: files!("messages"), args: &[],
         replies: &["It is 28.", "It is 22."],
         output: "It is 28.\nIt is 22.\n" },
-    ScriptExample { chapter: "settings", files: files!("settings"), args: &["Hello there"],
+    ReferenceExample { chapter: "settings", files: files!("settings"), args: &["Hello there"],
         replies: &["{\"grade\": 7, \"why\": \"clear\"}"],
         output: "{\n  \"grade\": 7,\n  \"why\": \"clear\"\n}\n" },
-    ScriptExample { chapter: "templates", files: files!("templates"), args: &["--dry-run"],
+    ReferenceExample { chapter: "templates", files: files!("templates"), args: &["--dry-run"],
         replies: &[],
         output: "user: DOBBY is happy and expects:\n- Harry\n- Ron\n\n" },
-    ScriptExample { chapter: "marks", files: files!("marks"), args: &[],
+    ReferenceExample { chapter: "marks", files: files!("marks"), args: &[],
         replies: &["<f>lemon</f>", "sour"],
         output: "sour\nIn short: sour\n" },
-    ScriptExample { chapter: "directives", files: files!("directives"), args: &[],
+    ReferenceExample { chapter: "directives", files: files!("directives"), args: &[],
         replies: &[],
         output: "Hello Ana, Hello Bo\na few\n" },
-    ScriptExample { chapter: "chains", files: files!("chains"), args: &[],
+    ReferenceExample { chapter: "chains", files: files!("chains"), args: &[],
         replies: &["A joke.", "Une blague."],
         output: "A joke. / Une blague.\n" },
-    ScriptExample { chapter: "inheritance", files: files!("inheritance"), args: &[],
+    ReferenceExample { chapter: "inheritance", files: files!("inheritance"), args: &[],
         replies: &["happy"],
         output: "happy\n" },
-    ScriptExample { chapter: "groups", files: files!("groups", "groups-ana", "groups-bo"), args: &[],
+    ReferenceExample { chapter: "groups", files: files!("groups", "groups-ana", "groups-bo"), args: &[],
         replies: &["Spring.", "Yes."],
         output: "Yes.\n" },
-    ScriptExample { chapter: "tools", files: files!("tools", "tools-weather"), args: &[],
+    ReferenceExample { chapter: "tools", files: files!("tools", "tools-weather"), args: &[],
         replies: &["@tools-weather(place=\"Rome\")", "It is sunny."],
         output: "It is sunny.\n" },
-    ScriptExample { chapter: "functions", files: files!("functions"), args: &[],
+    ReferenceExample { chapter: "functions", files: files!("functions"), args: &[],
         replies: &[],
         output: "15\nPAID!\n" },
-    ScriptExample { chapter: "thinking", files: files!("thinking"), args: &[],
+    ReferenceExample { chapter: "thinking", files: files!("thinking"), args: &[],
         replies: &["<Think>7 times 13 is 91.</Think><Answer>No.</Answer>"],
         output: "{\n  \"content\": \"No.\",\n  \"finishReason\": \"stop\",\n  \"stop\": true,\n  \"thinking\": \"7 times 13 is 91.\",\n  \"_thinking\": \"7 times 13 is 91.\"\n}\n" },
-    ScriptExample { chapter: "limits", files: files!("limits"), args: &[],
+    ReferenceExample { chapter: "limits", files: files!("limits"), args: &[],
         replies: &["A heron waits."],
         output: "1 request\nA heron waits.\n" },
 ];

@@ -9,7 +9,7 @@ use super::template;
 use super::{built_in, manifest::input::parse_inputs};
 use avocet_core::i18n::{Lang, Phrase, script_help as docs};
 use avocet_core::protocol::PageRow;
-pub use examples::{EXAMPLES, ScriptExample};
+pub use examples::{EXAMPLES, ReferenceExample};
 pub use tables::{LIMITS, MARKS, PREFIXES, SyntaxForm};
 
 mod examples;
@@ -171,7 +171,7 @@ fn input_names(text: &str) -> Vec<String> {
 }
 
 /// The files of an example, the command that runs it, and what that prints.
-fn example_rows(example: &ScriptExample) -> Vec<PageRow> {
+fn example_rows(example: &ReferenceExample) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(docs::EXAMPLE)];
     let code = |line: &str| PageRow::line(format!("    {line}").trim_end().to_owned());
     for (at, (file, text)) in example.files.iter().enumerate() {

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::history::{DIGESTS, History, HistoryMessage, PastTurn, Summary};
+use super::history::{DIGESTS, History, PastMessage, PastTurn, Summary};
 use super::message_size::{JOINT, messages_size};
 use super::request::past_messages;
 use super::shorten::cut_middle;
@@ -114,8 +114,8 @@ fn shorten_texts(turn: &mut PastTurn) {
     turn.sent.clear();
     turn.repeated.clear();
     for line in &mut turn.messages {
-        let (HistoryMessage::User { content: text }
-        | HistoryMessage::Assistant { message: text, .. }) = line;
+        let (PastMessage::User { content: text } | PastMessage::Assistant { message: text, .. }) =
+            line;
         if text.len() > SHORT {
             *text = cut_middle(text, SHORT);
         }
@@ -204,8 +204,8 @@ fn transcript(turn: &PastTurn) -> String {
     let mut out = format!("[{}]", turn.id());
     for line in &turn.messages {
         match line {
-            HistoryMessage::User { content } => out.push_str(&format!("\nperson: {content}")),
-            HistoryMessage::Assistant { message, ran, .. } => {
+            PastMessage::User { content } => out.push_str(&format!("\nperson: {content}")),
+            PastMessage::Assistant { message, ran, .. } => {
                 ran.iter().for_each(|step| out.push_str(&format!("\nran: {step}")));
                 out.push_str(&format!("\nagent: {message}"));
             }

@@ -80,7 +80,7 @@ pub struct OpenPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PastTurn {
     pub turn: u64,
-    pub messages: Vec<HistoryMessage>,
+    pub messages: Vec<PastMessage>,
     /// The messages as they were sent, if the model called tools; until a compaction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) sent: Vec<Message>,
@@ -92,10 +92,10 @@ pub struct PastTurn {
     images: Vec<Image>,
 }
 
-/// One message of it.
+/// A message of the user or the model in a past turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-pub enum HistoryMessage {
+pub enum PastMessage {
     User {
         content: String,
     },
@@ -139,7 +139,7 @@ pub struct Recalled {
 /// The record of a turn at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnRecord {
-    lines: Vec<HistoryMessage>,
+    lines: Vec<PastMessage>,
     steps: Vec<Observation>,
     plan: Option<Vec<PlanItem>>,
     /// The messages as they were sent, in the tools dialect.
@@ -152,7 +152,7 @@ pub struct TurnRecord {
 /// The data of one turn, to be saved separately and restored to its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TurnSnapshot {
-    messages: Vec<HistoryMessage>,
+    messages: Vec<PastMessage>,
     digests: Vec<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plan: Option<OpenPlan>,
@@ -207,12 +207,12 @@ impl Default for History {
 impl TurnRecord {
     pub fn add_user(&mut self, words: &str) {
         match self.lines.last_mut() {
-            Some(HistoryMessage::User { content }) => {
+            Some(PastMessage::User { content }) => {
                 content.push_str("\n\n");
                 content.push_str(words);
             }
-            Some(HistoryMessage::Assistant { .. }) | None => {
-                self.lines.push(HistoryMessage::User { content: words.to_owned() });
+            Some(PastMessage::Assistant { .. }) | None => {
+                self.lines.push(PastMessage::User { content: words.to_owned() });
             }
         }
     }
@@ -220,31 +220,29 @@ impl TurnRecord {
     /// A reply. It replaces a reply directly before it; the steps in between are kept.
     pub fn add_reply(&mut self, of_kind: ReplyKind, said: &str) {
         match self.lines.last_mut() {
-            Some(HistoryMessage::Assistant { kind, message, .. }) => {
+            Some(PastMessage::Assistant { kind, message, .. }) => {
                 *kind = of_kind;
                 said.clone_into(message);
             }
-            Some(HistoryMessage::User { .. }) | None => {
-                self.lines.push(HistoryMessage::Assistant {
-                    kind: of_kind,
-                    message: said.to_owned(),
-                    ran: Vec::new(),
-                })
-            }
+            Some(PastMessage::User { .. }) | None => self.lines.push(PastMessage::Assistant {
+                kind: of_kind,
+                message: said.to_owned(),
+                ran: Vec::new(),
+            }),
         }
     }
 
     /// The last message of the model.
     pub fn last_reply(&self) -> Option<&str> {
         self.lines.iter().rev().find_map(|line| match line {
-            HistoryMessage::Assistant { message, .. } => Some(message.as_str()),
-            HistoryMessage::User { .. } => None,
+            PastMessage::Assistant { message, .. } => Some(message.as_str()),
+            PastMessage::User { .. } => None,
         })
     }
 
     /// The results of steps.
     pub fn add_steps(&mut self, observations: &[Observation]) {
-        if let Some(HistoryMessage::Assistant { ran, .. }) = self.lines.last_mut() {
+        if let Some(PastMessage::Assistant { ran, .. }) = self.lines.last_mut() {
             ran.extend(observations.iter().map(shorten::run_summary));
         }
         self.steps.extend(observations.iter().cloned());
@@ -293,8 +291,8 @@ impl TurnRecord {
 
     fn append_mark(&mut self, said: &str) {
         match self.lines.last_mut() {
-            Some(HistoryMessage::Assistant { ran, .. }) => ran.push(said.to_owned()),
-            Some(HistoryMessage::User { content }) => {
+            Some(PastMessage::Assistant { ran, .. }) => ran.push(said.to_owned()),
+            Some(PastMessage::User { content }) => {
                 content.push('\n');
                 content.push_str(said);
             }
@@ -335,7 +333,7 @@ impl History {
                     *text = shorten::cut_middle(text, MESSAGE);
                 }
             });
-            if let HistoryMessage::Assistant { ran, .. } = line
+            if let PastMessage::Assistant { ran, .. } = line
                 && ran.len() > RAN
             {
                 let more = ran.len() - RAN;
@@ -412,7 +410,7 @@ impl History {
         match self.recent.back_mut() {
             Some(last) if last.turn == added.turn => {
                 if !last.sent.is_empty() && added.sent.is_empty() {
-                    let plain = added.messages.iter().map(HistoryMessage::to_plain_message);
+                    let plain = added.messages.iter().map(PastMessage::to_plain_message);
                     last.sent.extend(plain);
                 }
                 last.images.extend(added.images);

@@ -30,7 +30,7 @@ pub struct Digest {
     /// The id in the transcript: `cmd_012`.
     pub id: String,
     pub turn: u64,
-    /// The step, for the model: `{"program","args"}`, `{"tool","input"}` or `{"line"}`.
+    /// The step as the model sees it in the history: `{"program","args"}`, `{"tool","input"}` or `{"line"}`.
     pub step: Value,
     pub exit_code: Option<i32>,
     pub outcome: Outcome,

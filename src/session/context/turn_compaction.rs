@@ -36,14 +36,14 @@ const LISTED: usize = 40;
 /// The places of the steps of a turn, and of the words the user added, in its messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnIndex {
-    pub steps: Vec<StepPlace>,
+    pub steps: Vec<StepResultLocation>,
     /// By the number of the message.
     pub words: Vec<(usize, String)>,
 }
 
 /// The place of a step's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepPlace {
+pub struct StepResultLocation {
     pub message: usize,
     /// The block that holds it alone; `None`: a line of the text, which names the step itself.
     pub block: Option<usize>,
@@ -224,14 +224,15 @@ impl TurnCompaction {
                 self.listed.clear();
             }
             None => {
-                self.listed.extend(places().map(StepPlace::to_line));
+                self.listed.extend(places().map(StepResultLocation::to_line));
                 let over = self.listed.len().saturating_sub(LISTED);
                 self.listed.drain(..over);
             }
         }
         self.from = range.end;
         self.shortened = self.shortened.split_off(&range.end);
-        let len = |place: &StepPlace| messages.get(place.message).map_or(0, |it| place.len(it));
+        let len =
+            |place: &StepResultLocation| messages.get(place.message).map_or(0, |it| place.len(it));
         places().map(|place| place.part(len(place))).collect()
     }
 
@@ -299,7 +300,7 @@ impl TurnCompaction {
     }
 }
 
-impl StepPlace {
+impl StepResultLocation {
     fn part(&self, bytes: usize) -> DroppedPart {
         DroppedPart { id: self.id.clone(), about: cut_end(&self.line, LINE), bytes }
     }

@@ -24,7 +24,7 @@ fn log(fixture: &StoreFixture) -> PathBuf {
     fixture.file().with_extension("db-wal")
 }
 
-fn turns(writer: &mut StoreWriter, numbers: std::ops::RangeInclusive<u64>) {
+fn turns(writer: &mut SessionWriter, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         turn(writer, number, &format!("question {number}"), &format!("answer {number}"));
     }
@@ -256,7 +256,7 @@ fn a_session_that_rests_is_in_the_file_beside_the_new_one() {
 
 #[test]
 fn what_is_asked_first_after_a_replacement_concerns_the_own_session() {
-    let asks: [fn(&mut StoreWriter); 5] = [
+    let asks: [fn(&mut SessionWriter); 5] = [
         |writer| assert!(writer.rename("mine").is_err()),
         |writer| assert!(writer.fork(SessionHeader::new("/work", None)).is_err()),
         |writer| assert!(writer.rewind(2, &Event::Cleared, &[]).is_err()),
@@ -294,7 +294,7 @@ fn a_file_put_in_place_of_the_open_one_stays_as_it_is_when_the_sessions_end_with
     writers.iter_mut().for_each(|writer| turns(writer, 1..=3));
     let (other, theirs) = backup();
     fs::rename(other.file(), fixture.file()).unwrap();
-    writers.iter_mut().for_each(StoreWriter::close);
+    writers.iter_mut().for_each(SessionWriter::close);
     assert!(!log(&fixture).exists());
     assert!(theirs.iter().all(|id| questions(&store, id) == 2));
     assert_eq!(asides(&fixture).len(), 1);

@@ -119,7 +119,7 @@ fn the_last_session_that_ends_releases_no_lock_of_the_values_of_scripts() {
 }
 
 /// All sessions of one process write one more turn at the same moment.
-fn write_at_once(writers: &mut [StoreWriter], number: u64) {
+fn write_at_once(writers: &mut [SessionWriter], number: u64) {
     let start = std::sync::Barrier::new(writers.len());
     std::thread::scope(|threads| {
         for writer in writers {
@@ -146,7 +146,7 @@ fn all_sessions_of_a_process_go_on_in_a_file_that_replaced_theirs_or_that_was_re
             other.writer().close();
             drop(Database::open(&other.store()).unwrap());
             let store = fixture.store();
-            let mut writers: Vec<StoreWriter> =
+            let mut writers: Vec<SessionWriter> =
                 (0..8).map(|_| fixture.writer_of(&store, "/work")).collect();
             for number in 1..=3 {
                 write_at_once(&mut writers, number);
@@ -154,7 +154,7 @@ fn all_sessions_of_a_process_go_on_in_a_file_that_replaced_theirs_or_that_was_re
             change(&other.file(), &fixture.file());
             write_at_once(&mut writers, 4);
             // A file that several write at once may be busy for longer than a session waits.
-            writers.iter_mut().for_each(StoreWriter::close);
+            writers.iter_mut().for_each(SessionWriter::close);
             for writer in &writers {
                 let found = questions(&store, writer.id());
                 // What was saved before is beside the file that replaced theirs.
@@ -195,7 +195,7 @@ fn every_session_is_told_that_its_file_was_replaced() {
     other.writer().close();
     drop(Database::open(&other.store()).unwrap());
     let store = fixture.store();
-    let mut writers: Vec<StoreWriter> =
+    let mut writers: Vec<SessionWriter> =
         (0..3).map(|_| fixture.writer_of(&store, "/work")).collect();
     writers.iter_mut().for_each(|writer| turn(writer, 1, "one", "a"));
     fs::rename(other.file(), fixture.file()).unwrap();

@@ -1,7 +1,7 @@
 //! The requests to an open session: look up, resume, and change the session as a whole. All waiting
 //! rows are written first.
 
-use super::{HISTORY, PART, PendingRows, Resumed, SessionHeader, StoreWriter, WriteLock, now};
+use super::{HISTORY, PART, PendingRows, Resumed, SessionHeader, SessionWriter, WriteLock, now};
 use crate::event_row::{self, EventRow};
 use crate::read::SessionRecord;
 use crate::write::PendingParts;
@@ -9,7 +9,7 @@ use crate::{Database, EventPage, Listed, Remembered, SessionHit, StoreError};
 use avocet_core::protocol::Event;
 use serde_json::Value;
 
-impl StoreWriter {
+impl SessionWriter {
     /// The file with all waiting rows written; repairs damage and tries once more.
     fn with_database<T>(
         &mut self,

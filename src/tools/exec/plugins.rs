@@ -17,17 +17,18 @@ use avocet_core::i18n::{Phrase, tools as phrases};
 use avocet_core::protocol::{Observation, Outcome, ParsedOutput};
 use avocet_safety::{ClearedStep, ToolTask};
 
+/// The tool `plugin.run`.
 #[derive(Clone, Debug)]
-struct Plugins(Exec);
+struct PluginTool(Exec);
 
 impl Exec {
     /// The tool that runs plugins, as this one runs programs.
     pub fn plugins(&self) -> Arc<dyn Tool> {
-        Arc::new(Plugins(self.clone()))
+        Arc::new(PluginTool(self.clone()))
     }
 }
 
-impl Tool for Plugins {
+impl Tool for PluginTool {
     fn name(&self) -> &'static str {
         "plugin.run"
     }

@@ -145,7 +145,7 @@ pub(super) fn log(command: &FinishedCommand<'_>) -> Option<Items> {
     }
     let lines = command.stdout.lines().map(without_graph).filter(|line| !line.trim().is_empty());
     if command.stdout.lines().any(|line| without_graph(line).starts_with("commit ")) {
-        return Some(log_full(command.stdout));
+        return Some(long_log(command.stdout));
     }
     let mut items = Items::default();
     for line in lines {
@@ -162,7 +162,7 @@ pub(super) fn log(command: &FinishedCommand<'_>) -> Option<Items> {
     items.unless_empty(false)
 }
 
-fn log_full(text: &str) -> Items {
+fn long_log(text: &str) -> Items {
     let mut items = Items::default();
     let mut commit: Option<[(&str, Option<Value>); 4]> = None;
     for line in text.lines().map(without_graph) {

@@ -122,7 +122,7 @@ impl Trees {
         trees
     }
 
-    /// A folder that was chosen, wherever it is, around what stays closed below it.
+    /// The readable trees of the folder `root`, wherever it is, without the `closed` paths below it.
     fn cover_around(&mut self, root: &Path, mut closed: Vec<PathBuf>) -> Vec<PathBuf> {
         closed.retain(|place| place.starts_with(root) && place != root);
         if root == Path::new("/") {

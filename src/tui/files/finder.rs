@@ -23,13 +23,13 @@ const HOLD: Millis = 12;
 
 #[derive(Debug, Default)]
 pub struct Finder {
-    search: Option<RunningSearch>,
+    search: Option<FileSearch>,
     /// The frame that opens the list waits until this time, or until there are names.
     hold_until: Option<Millis>,
 }
 
 #[derive(Debug)]
-struct RunningSearch {
+struct FileSearch {
     query: String,
     queries: mpsc::Sender<String>,
     matches: news::Receiver<FileMatches>,
@@ -73,13 +73,13 @@ impl Finder {
     }
 }
 
-fn start(query: String, root: PathBuf) -> Option<RunningSearch> {
+fn start(query: String, root: PathBuf) -> Option<FileSearch> {
     let (asks, asked) = mpsc::channel();
     let (tell, found) = news::channel(2);
     let first = query.clone();
     let work = move || SearchJob::new(first, asked, tell).run(&root);
     thread::Builder::new().name("files".into()).spawn(work).ok()?;
-    Some(RunningSearch { query, queries: asks, matches: found })
+    Some(FileSearch { query, queries: asks, matches: found })
 }
 
 /// One walk, and its query.

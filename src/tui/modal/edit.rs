@@ -100,20 +100,20 @@ impl Editor {
 
 /// What is written in a question.
 #[derive(Debug)]
-pub enum QuestionField {
+pub enum QuestionInput {
     Step(Box<Editor>),
     Text(Box<Composer>),
 }
 
-impl QuestionField {
-    pub fn empty() -> QuestionField {
-        QuestionField::Text(Box::new(Composer::new(Vec::new())))
+impl QuestionInput {
+    pub fn empty() -> QuestionInput {
+        QuestionInput::Text(Box::new(Composer::new(Vec::new())))
     }
 
     pub fn composer(&mut self) -> &mut Composer {
         match self {
-            QuestionField::Step(editor) => &mut editor.field,
-            QuestionField::Text(field) => field,
+            QuestionInput::Step(editor) => &mut editor.field,
+            QuestionInput::Text(field) => field,
         }
     }
 }

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::ModalAction;
 use super::choice;
-use super::page::{PageList, PageScroll};
+use super::page::{PageScroll, TwoColumnList};
 use crate::draw::DrawContext;
 use crate::keymap::Keymap;
 use crate::keys::{self, KEYS, KeyAction, KeyContext};
@@ -91,7 +91,7 @@ impl HelpDialog {
 
     /// Commands by category, in the order of their table; then the extensions.
     fn commands(&self, width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let mut list = PageList::default();
+        let mut list = TwoColumnList::default();
         for (category, commands) in by_category(Surface::Local) {
             list.head(category.name().text(cx.lang));
             for command in commands {
@@ -111,7 +111,7 @@ impl HelpDialog {
 
 /// The introduction for new users.
 fn introduction(width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
-    let mut list = PageList::default();
+    let mut list = TwoColumnList::default();
     list.head(phrases::HELP_FIRST.text(cx.lang));
     for hint in FIRST {
         let about = cx.keymap.with_keys(hint.action).text(cx.lang);
@@ -121,8 +121,8 @@ fn introduction(width: usize, cx: &DrawContext<'_>) -> Vec<Line<'static>> {
 }
 
 /// Keys by context.
-pub fn key_list(keymap: &Keymap, cx: &DrawContext<'_>) -> PageList {
-    let mut list = PageList::default();
+pub fn key_list(keymap: &Keymap, cx: &DrawContext<'_>) -> TwoColumnList {
+    let mut list = TwoColumnList::default();
     if !keymap.problems.is_empty() {
         list.head("keys.toml");
         for problem in &keymap.problems {

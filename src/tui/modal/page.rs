@@ -82,17 +82,17 @@ impl PageScroll {
 
 /// Titled rows of two columns.
 #[derive(Default)]
-pub struct PageList(Vec<Entry>);
+pub struct TwoColumnList(Vec<Entry>);
 
 enum Entry {
     Head(String),
     Row(String, String),
 }
 
-impl PageList {
+impl TwoColumnList {
     /// Only the rows that contain all of these words, in either column, and their titles.
     #[must_use]
-    pub fn filtered(self, words: &str) -> PageList {
+    pub fn filtered(self, words: &str) -> TwoColumnList {
         let words: Vec<String> =
             words.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let fits = |left: &str, right: &str| {
@@ -112,7 +112,7 @@ impl PageList {
         if matches!(entries.last(), Some(Entry::Head(_))) {
             entries.pop();
         }
-        PageList(entries)
+        TwoColumnList(entries)
     }
 
     pub fn is_empty(&self) -> bool {

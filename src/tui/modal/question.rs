@@ -23,7 +23,7 @@ use ratatui::text::Line;
 use super::ModalAction;
 use super::choice::{self, Choices, listening_text, with_draft};
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
-use super::edit::{EditAssessment, Editor, Field, QuestionField, handle_field_key};
+use super::edit::{EditAssessment, Editor, Field, QuestionInput, handle_field_key};
 use super::rows::DiffViewCache;
 use super::subject::{Certainty, Subject};
 use crate::Millis;
@@ -47,7 +47,7 @@ pub const WORD: Millis = 400;
 pub struct QuestionState {
     pub id: AskId,
     pub choices: Choices,
-    field: Option<QuestionField>,
+    field: Option<QuestionInput>,
     frame: DialogFrame,
     /// Of low risk: its rest may stay unseen.
     can_skip_rest: bool,
@@ -99,7 +99,7 @@ impl QuestionState {
         QuestionState {
             id,
             choices: Choices::new(flow),
-            field: writes.then(QuestionField::empty),
+            field: writes.then(QuestionInput::empty),
             frame: DialogFrame::default(),
             can_skip_rest,
             details: false,
@@ -200,7 +200,7 @@ impl QuestionState {
         change: Option<&'a Change>,
     ) -> Subject<'a> {
         let diffs = &self.diffs;
-        let Some(QuestionField::Step(editor)) = &self.field else {
+        let Some(QuestionInput::Step(editor)) = &self.field else {
             return Subject { work: action, risk, change, certainty: Certainty::Proposed, diffs };
         };
         let (risk, standing) = match editor.judgement() {
@@ -213,7 +213,7 @@ impl QuestionState {
     }
 
     pub fn set_assessment(&mut self, action: StepAction, risk: Risk, change: Option<Change>) {
-        if let Some(QuestionField::Step(editor)) = &mut self.field {
+        if let Some(QuestionInput::Step(editor)) = &mut self.field {
             editor.set_assessment(action, risk, change);
             self.frame.reset();
         }
@@ -360,7 +360,7 @@ impl QuestionState {
             FlowStep::WriteReason if is_step && !self.frame.has_room() => {
                 return self.send(Decision::Reject { word: None });
             }
-            FlowStep::WriteReason => self.field = Some(QuestionField::empty()),
+            FlowStep::WriteReason => self.field = Some(QuestionInput::empty()),
             FlowStep::Edit => {
                 self.open_editor(step, (press != Press::Confirm).then_some(moment.at), lang)
             }
@@ -376,13 +376,13 @@ impl QuestionState {
     ) {
         self.field = Some(match step {
             Some((work, risk)) => {
-                QuestionField::Step(Box::new(Editor::new(work, Some(risk), lang)))
+                QuestionInput::Step(Box::new(Editor::new(work, Some(risk), lang)))
             }
             None => {
                 let mut composer = Composer::new(Vec::new());
                 let lines: Vec<String> = self.plan.iter().map(PlanItem::line).collect();
                 composer.set_text(&lines.join("\n"), lang);
-                QuestionField::Text(Box::new(composer))
+                QuestionInput::Text(Box::new(composer))
             }
         });
         self.typing.typed_through = typed.filter(|_| step.is_some());
@@ -424,7 +424,7 @@ impl QuestionState {
         let flow = &mut self.choices.flow;
         let decision = match &mut self.field {
             None => return ModalAction::Stay,
-            Some(QuestionField::Step(editor)) => match editor.approvable_work().cloned() {
+            Some(QuestionInput::Step(editor)) => match editor.approvable_work().cloned() {
                 Some(work) if self.frame.is_required_seen() => flow.edit(work),
                 Some(_) => {
                     self.refusal = Some(Refusal::Unseen { all: false, at });
@@ -432,7 +432,7 @@ impl QuestionState {
                 }
                 None => return self.refuse_with(words::REFUSED_UNJUDGED),
             },
-            Some(QuestionField::Text(field)) => {
+            Some(QuestionInput::Text(field)) => {
                 let text = field.full_text();
                 let takes_none = flow.offer.kind.is_about_step();
                 if text.trim().is_empty() && !takes_none {
@@ -450,7 +450,7 @@ impl QuestionState {
     /// After an edit: asks for an judgement if there is something new to assess.
     fn request_assessment(&mut self) -> ModalAction {
         let ask = self.id;
-        let Some(QuestionField::Step(editor)) = &mut self.field else { return ModalAction::Stay };
+        let Some(QuestionInput::Step(editor)) = &mut self.field else { return ModalAction::Stay };
         let Some(work) = editor.reparse() else { return ModalAction::Stay };
         ModalAction::Send(Op::Question(QuestionOp::PreviewRisk { ask, work }))
     }
@@ -523,12 +523,12 @@ impl QuestionState {
         width: usize,
         cx: &DrawContext<'_>,
     ) -> u16 {
-        self.add_foot(&mut page, width, cx);
+        self.add_answer_area(&mut page, width, cx);
         self.frame.fit(screen, page)
     }
 
     /// Adds the foot below the body, and the hint under it.
-    fn add_foot(&mut self, page: &mut DialogPage, width: usize, cx: &DrawContext<'_>) {
+    fn add_answer_area(&mut self, page: &mut DialogPage, width: usize, cx: &DrawContext<'_>) {
         let columns = u16::try_from(width).unwrap_or(u16::MAX);
         let label = self.choices.field_label();
         let hints: &[KeyHint] = match (self.choices.flow.stage(), &mut self.field) {
@@ -561,8 +561,8 @@ impl QuestionState {
         let area = self.frame.draw(screen, buf, cx)?;
         let style = ComposerStyle { theme: cx.theme, hint: "", sigil: self.frame.tone() };
         let caret = match &self.field {
-            Some(QuestionField::Step(editor)) => editor.field.draw(area, buf, &style),
-            Some(QuestionField::Text(field)) => field.draw(area, buf, &style),
+            Some(QuestionInput::Step(editor)) => editor.field.draw(area, buf, &style),
+            Some(QuestionInput::Text(field)) => field.draw(area, buf, &style),
             None => None,
         };
         dialog_frame::cursor_in_field(area, caret)

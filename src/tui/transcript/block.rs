@@ -13,7 +13,7 @@ use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
 };
 use super::step::{Fold, StepBlock};
-use super::text::{BlockText, TextPart, TextSyntax};
+use super::text::{StreamingText, TextPart, TextSyntax};
 use super::time::{self, ArrivalTime};
 use super::{page, plan};
 use crate::picture::{PictureSize, picture_size};
@@ -63,23 +63,23 @@ pub(super) struct Height {
 pub(super) enum BlockBody {
     /// `turn`: the turn that this message began.
     UserMessage {
-        text: BlockText,
+        text: StreamingText,
         origin: TurnOrigin,
         turn: Option<u64>,
     },
     /// A command that answers in the transcript, as it was typed.
-    TypedCommand(BlockText),
+    TypedCommand(StreamingText),
     /// The attachments of the message above.
     Attachments(Vec<ShownAttachment>),
     Answer(AnswerBlock),
     Reasoning {
-        text: BlockText,
+        text: StreamingText,
         done: bool,
     },
     /// A message of a script, from this role.
     ScriptMessage {
         role: String,
-        text: BlockText,
+        text: StreamingText,
     },
     Step(Box<StepBlock>),
     Notice(Notice),
@@ -121,7 +121,7 @@ pub(super) struct ShownImage {
 
 #[derive(Debug)]
 pub(super) struct AnswerBlock {
-    pub text: BlockText,
+    pub text: StreamingText,
     pub state: AnswerState,
 }
 
@@ -304,7 +304,7 @@ impl Block {
 
     /// The number of parts when it is unfolded.
     pub fn unfolded_part_count(&self) -> usize {
-        self.text().map_or(1, BlockText::len)
+        self.text().map_or(1, StreamingText::len)
     }
 
     /// The rows of one part as if it were unfolded, without anything that changes with time.
@@ -360,7 +360,7 @@ impl Block {
     }
 
     /// The text that is shown in full, in parts.
-    fn full_text(&self) -> Option<&BlockText> {
+    fn full_text(&self) -> Option<&StreamingText> {
         let folds = match &self.body {
             BlockBody::Reasoning { .. } | BlockBody::ScriptMessage { .. } => true,
             BlockBody::UserMessage { text, .. } => is_long(text),
@@ -370,7 +370,7 @@ impl Block {
         self.text().filter(|_| !folded)
     }
 
-    fn text(&self) -> Option<&BlockText> {
+    fn text(&self) -> Option<&StreamingText> {
         match &self.body {
             BlockBody::UserMessage { text, .. }
             | BlockBody::TypedCommand(text)
@@ -396,27 +396,27 @@ fn user_mark(theme: &Theme, style: Style) -> Style {
 }
 
 /// A message of the user: a panel shows whose it is, elsewhere the colour does.
-fn layout_message(text: &BlockText, part: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_message(text: &StreamingText, part: usize, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = cx.theme;
     let style = if theme.has_surfaces() { theme.panel.surface } else { theme.user };
     layout_text(text, part, Style { bg: None, ..style }, cx)
 }
 
 /// A message that is folded until somebody wants to read it again.
-fn is_long(text: &BlockText) -> bool {
+fn is_long(text: &StreamingText) -> bool {
     let source = text.source();
     source.len() > LONG_MESSAGE_BYTES
         || source.bytes().filter(|byte| *byte == b'\n').nth(LONG_MESSAGE - 1).is_some()
 }
 
 /// The first rows of a long message, and how many lines follow.
-fn layout_folded_message(text: &BlockText, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_folded_message(text: &StreamingText, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let source = text.source();
     let whole_lines = source.split_inclusive('\n').take(FOLDED_MESSAGE);
     let start: usize = whole_lines.map(str::len).sum();
     let start = source.floor_char_boundary(start.min(LONG_MESSAGE_BYTES));
     let (shown, rest) = source.split_at(start);
-    let shown = BlockText::from_source(shown.to_owned(), TextSyntax::Plain);
+    let shown = StreamingText::from_source(shown.to_owned(), TextSyntax::Plain);
     let mut rows = layout_message(&shown, 0, cx);
     let is_cut = rows.len() > FOLDED_MESSAGE;
     rows.truncate(FOLDED_MESSAGE);
@@ -474,7 +474,7 @@ impl ShownAttachment {
 }
 
 fn layout_text(
-    text: &BlockText,
+    text: &StreamingText,
     at: usize,
     style: Style,
     cx: &LayoutContext<'_>,
@@ -507,7 +507,7 @@ fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
 }
 
 /// Running: its last rows. Done: one row with its first sentence.
-fn layout_reasoning(text: &BlockText, done: bool, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_reasoning(text: &StreamingText, done: bool, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let style = cx.theme.dim;
     if done {
         return layout_first_line(cx.phrase(screen::THOUGHT), text, cx);
@@ -522,7 +522,7 @@ fn layout_reasoning(text: &BlockText, done: bool, cx: &LayoutContext<'_>) -> Vec
 }
 
 /// A folded text: its first line after a label.
-fn layout_first_line(label: &str, text: &BlockText, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_first_line(label: &str, text: &StreamingText, cx: &LayoutContext<'_>) -> Vec<StyledRow> {
     let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
     let row = format!("{label}{}", first.unwrap_or_default().trim());
     vec![Line::styled(text::elide_end(&row, cx.prose_width()), cx.theme.dim).into()]

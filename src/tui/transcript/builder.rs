@@ -5,7 +5,7 @@ use super::step::{Fold, StepBlock, StepState};
 use super::step_groups;
 use super::step_run::StepRun;
 use super::step_summary::StepSummary;
-use super::text::{BlockText, TextSyntax};
+use super::text::{StreamingText, TextSyntax};
 use super::time::ArrivalTime;
 use crate::text;
 use avocet_config::ShowThinking;
@@ -238,20 +238,20 @@ impl TranscriptBuilder {
             TurnOrigin::Shell => text.trim_start_matches('!').trim_start(),
             TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
         };
-        let text = BlockText::from_source(text::sanitize(text.trim_end()), TextSyntax::Plain);
+        let text = StreamingText::from_source(text::sanitize(text.trim_end()), TextSyntax::Plain);
         // A turn that only restored files is not offered for a rewind.
         let turn = (origin != TurnOrigin::Command).then_some(turn);
         self.push(BlockBody::UserMessage { text, origin, turn });
     }
 
     fn push_steering(&mut self, text: &str) {
-        let text = BlockText::from_source(text::sanitize(text.trim_end()), TextSyntax::Plain);
+        let text = StreamingText::from_source(text::sanitize(text.trim_end()), TextSyntax::Plain);
         self.push(BlockBody::UserMessage { text, origin: TurnOrigin::Typed, turn: None });
     }
 
     /// A command whose answer follows.
     pub fn typed_command(&mut self, line: &str) {
-        let text = BlockText::from_source(text::sanitize(line.trim_end()), TextSyntax::Plain);
+        let text = StreamingText::from_source(text::sanitize(line.trim_end()), TextSyntax::Plain);
         self.push(BlockBody::TypedCommand(text));
     }
 
@@ -268,7 +268,7 @@ impl TranscriptBuilder {
         self.end_reasoning();
         self.drop_retry();
         let stream = self.answer.get_or_insert_with(|| {
-            let text = BlockText::new(TextSyntax::Markdown);
+            let text = StreamingText::new(TextSyntax::Markdown);
             let state = AnswerState::Streaming;
             self.blocks.push(Block::new(BlockBody::Answer(AnswerBlock { text, state }), self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
@@ -286,7 +286,7 @@ impl TranscriptBuilder {
             return;
         }
         let stream = self.reasoning.get_or_insert_with(|| {
-            let text = BlockText::new(TextSyntax::Plain);
+            let text = StreamingText::new(TextSyntax::Plain);
             let mut block = Block::new(BlockBody::Reasoning { text, done: false }, self.now);
             if self.show_thinking == ShowThinking::Full {
                 block.set_fold(Fold::Open);
@@ -308,7 +308,7 @@ impl TranscriptBuilder {
     }
 
     fn add_script_message(&mut self, role: &str, text: &str) {
-        let mut block_text = BlockText::new(TextSyntax::Plain);
+        let mut block_text = StreamingText::new(TextSyntax::Plain);
         block_text.source_mut().push_str(&text::sanitize(text));
         block_text.finish();
         let role = format!("{}: ", text::single_line(role));
@@ -359,7 +359,7 @@ impl TranscriptBuilder {
             }
             None if source.is_empty() => {}
             None => {
-                let text = BlockText::from_source(source, form);
+                let text = StreamingText::from_source(source, form);
                 self.push(BlockBody::Answer(AnswerBlock { text, state }));
             }
         }
@@ -549,7 +549,7 @@ impl TranscriptBuilder {
 }
 
 /// Adds a chunk of a stream; blank lines at its start are dropped.
-fn append_chunk(text: &mut BlockText, stream: &mut Stream, chunk: &str) {
+fn append_chunk(text: &mut StreamingText, stream: &mut Stream, chunk: &str) {
     let chunk =
         if text.source().is_empty() { chunk.trim_start_matches(['\n', '\r']) } else { chunk };
     stream.cleaner.push(chunk, text.source_mut());

@@ -22,8 +22,9 @@ pub(super) enum TextSyntax {
     Plain,
 }
 
+/// A text that grows: its frozen pieces, and the tail that is still parsed again.
 #[derive(Debug, Default)]
-pub(super) struct BlockText {
+pub(super) struct StreamingText {
     source: String,
     form: TextSyntax,
     pieces: Vec<Piece>,
@@ -77,14 +78,14 @@ pub(super) enum TextPart<'a> {
     },
 }
 
-impl BlockText {
-    pub fn new(syntax: TextSyntax) -> BlockText {
-        BlockText { form: syntax, ..BlockText::default() }
+impl StreamingText {
+    pub fn new(syntax: TextSyntax) -> StreamingText {
+        StreamingText { form: syntax, ..StreamingText::default() }
     }
 
     /// A text that is complete.
-    pub fn from_source(source: String, syntax: TextSyntax) -> BlockText {
-        let mut text = BlockText { source, form: syntax, ..BlockText::default() };
+    pub fn from_source(source: String, syntax: TextSyntax) -> StreamingText {
+        let mut text = StreamingText { source, form: syntax, ..StreamingText::default() };
         text.finish();
         text
     }
@@ -114,7 +115,7 @@ impl BlockText {
     pub fn replace(&mut self, source: String, syntax: TextSyntax) {
         if self.source != source || self.form != syntax {
             let edition = self.edition.wrapping_add(1);
-            *self = BlockText { source, form: syntax, edition, ..BlockText::default() };
+            *self = StreamingText { source, form: syntax, edition, ..StreamingText::default() };
         }
         self.finish();
     }

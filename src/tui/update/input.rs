@@ -89,13 +89,13 @@ pub(super) fn set_extensions(state: &mut State, extensions: Extensions) {
 /// A key while a queued message is selected; `None`: it has another meaning.
 pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<ScreenEffect>> {
     let op = match state.queue.act(keys::action(KeyContext::Queue, key)) {
-        queue::QueueAction::Stay => None,
-        queue::QueueAction::Removed(op) => op,
-        queue::QueueAction::Edit(text, op) => {
+        queue::QueueKeyOutcome::Stay => None,
+        queue::QueueKeyOutcome::Removed(op) => op,
+        queue::QueueKeyOutcome::Edit(text, op) => {
             state.composer.set_text(&text, state.appearance.lang);
             op
         }
-        queue::QueueAction::Pass => return None,
+        queue::QueueKeyOutcome::Pass => return None,
     };
     Some(op.map(ScreenEffect::Send).into_iter().collect())
 }

@@ -63,11 +63,11 @@ pub fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extensions::Maker;
+    use crate::extensions::ExtensionSource;
     use crate::extensions::yaml::YamlNode;
     use avocet_core::i18n::Lang;
 
-    const OWNER: Owner = Owner { maker: Maker::Claude, project: true };
+    const OWNER: Owner = Owner { maker: ExtensionSource::Claude, project: true };
 
     fn of(text: &str) -> Result<(CustomCommand, Vec<LocalizedText>), String> {
         let file = Path::new("/p/.claude/commands/git/commit.md");

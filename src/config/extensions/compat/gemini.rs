@@ -20,12 +20,12 @@ pub fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extensions::Maker;
+    use crate::extensions::ExtensionSource;
     use avocet_core::i18n::Lang;
 
     #[test]
     fn gemini_commands_may_have_more_keys_than_ours() {
-        let owner = Owner { maker: Maker::Gemini, project: false };
+        let owner = Owner { maker: ExtensionSource::Gemini, project: false };
         let text = "prompt = \"Explain {{args}}\"\ndescription = \"Explains\"\nmodel = \"x\"\n";
         let file = Path::new("/h/.gemini/commands/git/x.toml");
         let (command, remarks) = read(file, "git:x", owner, text).unwrap();

@@ -6,7 +6,7 @@ use avocet_core::protocol::RuleOp;
 /// The texts that are sent from now on, and the commands that they answer.
 fn answers(chat: &mut ChatConversation) -> Vec<(String, Option<String>)> {
     let mut sent = Vec::new();
-    while let NextCall::Call(call) = chat.view.next_call(std::time::Instant::now()) {
+    while let TimelineAction::Call(call) = chat.view.next_call(std::time::Instant::now()) {
         chat.view.posts.timeline.begin(call.key);
         let text = texts(std::slice::from_ref(&call.kind));
         sent.push((text, call.new.answers.as_ref().map(|delivery| delivery.0.clone())));
@@ -333,7 +333,7 @@ fn a_chat_that_takes_no_messages_gets_one_sentence_about_it() {
     chat.view.posts.say(w::GREETING);
     chat.view.posts.say(w::HOME_IS.with("folder", "/x"));
     let mut calls = 0;
-    while let NextCall::Call(call) = chat.view.next_call(std::time::Instant::now()) {
+    while let TimelineAction::Call(call) = chat.view.next_call(std::time::Instant::now()) {
         calls += 1;
         assert!(calls < 10, "it does not end");
         chat.view.posts.timeline.begin(call.key);

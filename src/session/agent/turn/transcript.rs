@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::context::history::{ReplyKind, TurnRecord};
 use crate::context::shorten;
-use crate::context::turn_compaction::{StepPlace, TurnIndex};
+use crate::context::turn_compaction::{StepResultLocation, TurnIndex};
 use avocet_core::i18n::{Lang, LocalizedText, exec};
 use avocet_core::protocol::reply::{ParsedReply, Proposal, Reply};
 use avocet_core::protocol::{
@@ -304,9 +304,9 @@ fn place(
     message: usize,
     block: Option<usize>,
     id: &str,
-) -> Option<StepPlace> {
+) -> Option<StepResultLocation> {
     let line = seen.iter().find(|seen| seen.step.id == id)?.step.work.short_line();
-    Some(StepPlace { message, block, id: id.to_owned(), line })
+    Some(StepResultLocation { message, block, id: id.to_owned(), line })
 }
 
 /// A result for each call, in the order of the calls; steps that no call proposed follow as text.

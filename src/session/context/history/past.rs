@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::{History, HistoryMessage, PastTurn, REPEATED_STEPS};
+use super::{History, PastMessage, PastTurn, REPEATED_STEPS};
 use avocet_core::protocol::reply::with_wire_names;
 use avocet_core::protocol::{Dialect, Image, Message};
 
-impl HistoryMessage {
+impl PastMessage {
     pub(super) fn for_each_text(&mut self, mut each: impl FnMut(&mut String)) {
         match self {
-            HistoryMessage::User { content } => each(content),
-            HistoryMessage::Assistant { message, ran, .. } => {
+            PastMessage::User { content } => each(content),
+            PastMessage::Assistant { message, ran, .. } => {
                 each(message);
                 ran.iter_mut().for_each(each);
             }
@@ -21,15 +21,15 @@ impl HistoryMessage {
     /// that reads its own words keeps to it; older ones are shorter.
     fn to_message(&self, newest: bool) -> Message {
         match self {
-            HistoryMessage::User { content } => Message::user(content.as_str()),
-            HistoryMessage::Assistant { kind, message, ran } if newest => {
+            PastMessage::User { content } => Message::user(content.as_str()),
+            PastMessage::Assistant { kind, message, ran } if newest => {
                 let mut out = json!({ "type": kind.name(), "message": message });
                 if !ran.is_empty() {
                     out["ran"] = json!(ran);
                 }
                 Message::assistant(out.to_string())
             }
-            HistoryMessage::Assistant { kind, message, ran } => {
+            PastMessage::Assistant { kind, message, ran } => {
                 let mut out = String::new();
                 for step in ran {
                     out.push_str("ran: ");
@@ -47,11 +47,11 @@ impl HistoryMessage {
     /// The message for a model that calls tools, of a turn whose messages are gone.
     pub(super) fn to_plain_message(&self) -> Message {
         match self {
-            HistoryMessage::User { content } => Message::user(content.as_str()),
-            HistoryMessage::Assistant { message, ran, .. } if ran.is_empty() => {
+            PastMessage::User { content } => Message::user(content.as_str()),
+            PastMessage::Assistant { message, ran, .. } if ran.is_empty() => {
                 Message::assistant(message.as_str())
             }
-            HistoryMessage::Assistant { message, ran, .. } => {
+            PastMessage::Assistant { message, ran, .. } => {
                 Message::assistant(format!("(Steps: {})\n{message}", ran.join("; ")))
             }
         }
@@ -59,8 +59,8 @@ impl HistoryMessage {
 
     pub(in crate::context) fn bytes(&self) -> usize {
         match self {
-            HistoryMessage::User { content } => content.len(),
-            HistoryMessage::Assistant { message, ran, .. } => {
+            PastMessage::User { content } => content.len(),
+            PastMessage::Assistant { message, ran, .. } => {
                 message.len() + ran.iter().map(|step| step.len() + 6).sum::<usize>() + 8
             }
         }
@@ -74,15 +74,15 @@ impl PastTurn {
 
     pub fn bytes(&self) -> usize {
         let sent: usize = self.sent.iter().map(Message::len).sum();
-        let lines: usize = self.messages.iter().map(HistoryMessage::bytes).sum();
+        let lines: usize = self.messages.iter().map(PastMessage::bytes).sum();
         sent.max(lines + self.images.len() * Image::WEIGHT)
     }
 
     /// The number of listed steps.
     fn steps(&self) -> usize {
         let ran = self.messages.iter().map(|line| match line {
-            HistoryMessage::User { .. } => 0,
-            HistoryMessage::Assistant { ran, .. } => ran.len(),
+            PastMessage::User { .. } => 0,
+            PastMessage::Assistant { ran, .. } => ran.len(),
         });
         ran.sum()
     }
@@ -101,7 +101,7 @@ impl PastTurn {
                 lines.map(|(at, line)| line.to_message(is_newest && at == last)).collect()
             }
             Dialect::Tools if self.sent.is_empty() => {
-                lines.map(HistoryMessage::to_plain_message).collect()
+                lines.map(PastMessage::to_plain_message).collect()
             }
             Dialect::Tools => return with_wire_names(&self.sent),
         };
@@ -111,8 +111,8 @@ impl PastTurn {
     /// The beginning of the user's message.
     pub fn preview(&self) -> &str {
         let words = self.messages.iter().find_map(|line| match line {
-            HistoryMessage::User { content } => Some(content.as_str()),
-            HistoryMessage::Assistant { .. } => None,
+            PastMessage::User { content } => Some(content.as_str()),
+            PastMessage::Assistant { .. } => None,
         });
         words.unwrap_or_default()
     }

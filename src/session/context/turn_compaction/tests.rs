@@ -23,7 +23,7 @@ fn turn(steps: usize) -> (Vec<Message>, TurnIndex) {
             is_error: false,
         };
         let (id, line) = (format!("cmd_{step:03}"), format!("look at {step}"));
-        index.steps.push(StepPlace { message: messages.len(), block: Some(0), id, line });
+        index.steps.push(StepResultLocation { message: messages.len(), block: Some(0), id, line });
         let blocks = vec![ContentBlock::ToolResult(result)];
         messages.push(Message { role: Role::User, blocks });
     }

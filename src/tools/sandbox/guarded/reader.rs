@@ -39,13 +39,13 @@ pub(super) enum Content {
 
 /// A file, and its state when it was read.
 #[derive(Clone, Debug)]
-pub(super) struct KnownFile {
+pub(super) struct FileSnapshot {
     pub content: Content,
     stamp: (u64, u64, i128),
     read_at: SystemTime,
 }
 
-pub(super) type Files = BTreeMap<PathBuf, KnownFile>;
+pub(super) type Files = BTreeMap<PathBuf, FileSnapshot>;
 
 impl Content {
     pub fn has_bytes_of(&self, content: Option<&Content>) -> bool {
@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
         let read_at = SystemTime::now();
         let file = known.cloned().or_else(|| {
             let content = self.read(path, &meta)?;
-            Some(KnownFile { content, stamp, read_at })
+            Some(FileSnapshot { content, stamp, read_at })
         });
         if let Some(file) = file {
             if matches!(file.content, Content::File { .. }) {

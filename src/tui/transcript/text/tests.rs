@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn text_from_chunks<'a>(chunks: impl IntoIterator<Item = &'a str>) -> BlockText {
-    let mut text = BlockText::new(TextSyntax::Markdown);
+fn text_from_chunks<'a>(chunks: impl IntoIterator<Item = &'a str>) -> StreamingText {
+    let mut text = StreamingText::new(TextSyntax::Markdown);
     for chunk in chunks {
         text.source_mut().push_str(chunk);
         text.freeze_finished();
@@ -13,7 +13,7 @@ fn text_from_chunks<'a>(chunks: impl IntoIterator<Item = &'a str>) -> BlockText 
     text
 }
 
-fn parts(text: &BlockText) -> Vec<String> {
+fn parts(text: &StreamingText) -> Vec<String> {
     (0..text.len())
         .map(|at| format!("{}{:?}", u8::from(text.has_blank_before(at)), text.part(at)))
         .collect()
@@ -128,14 +128,14 @@ proptest! {
         let chunks: Vec<String> = chars.chunks(size).map(|chunk| chunk.iter().collect()).collect();
         let mut slow = text_from_chunks(chunks.iter().map(String::as_str));
         slow.finish();
-        let fast = BlockText::from_source(source, TextSyntax::Markdown);
+        let fast = StreamingText::from_source(source, TextSyntax::Markdown);
         prop_assert_eq!(parts(&slow), parts(&fast));
     }
 
     #[test]
     fn pieces_cover_the_source(source in any::<String>()) {
         for form in [TextSyntax::Markdown, TextSyntax::Plain] {
-            let text = BlockText::from_source(source.clone(), form);
+            let text = StreamingText::from_source(source.clone(), form);
             let ends = text.ends();
             prop_assert!(ends.is_sorted());
             let at = ends.last().copied().unwrap_or_default();
