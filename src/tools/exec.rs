@@ -138,7 +138,8 @@ async fn run(
     // What they changed is put back before it starts, and they change nothing more until it ends.
     let mut _paused = None;
     if judged.launch.needs.pauses_others {
-        _paused = Some(PausedSteps::pause().await);
+        let folders = vec![exec.sandbox.workspace().to_owned(), std::env::temp_dir()];
+        _paused = Some(PausedSteps::pause(DaemonRule::outside(folders)).await);
     }
     let looked = guard_files(exec, judged, by_hand).await;
     let mut ended = run_unguarded(exec, step, (input, control), &mut left).await;

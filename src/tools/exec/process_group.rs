@@ -354,12 +354,15 @@ pub(super) fn is_running(pid: Pid) -> bool {
 pub(super) struct PausedSteps(Vec<i32>);
 
 impl PausedSteps {
-    pub(super) async fn pause() -> PausedSteps {
+    pub(super) async fn pause(rule: DaemonRule) -> PausedSteps {
         #[cfg(target_os = "linux")]
-        let stopped = tokio::task::spawn_blocking(|| PausedSteps(descendants::stop_steps())).await;
+        let stop = move || descendants::stop_steps(&rule);
         #[cfg(not(target_os = "linux"))]
-        let stopped = Ok::<_, tokio::task::JoinError>(PausedSteps(Vec::new()));
-        stopped.unwrap_or(PausedSteps(Vec::new()))
+        let stop = move || {
+            let _ = &rule;
+            Vec::new()
+        };
+        PausedSteps(tokio::task::spawn_blocking(stop).await.unwrap_or_default())
     }
 }
 

@@ -52,6 +52,22 @@ const DAEMONS: &[Daemon] = &[
     row("Spring server",           &["ruby"],            &["spring server"]),
 ];
 
+/// Whether git asks it for keys or for what changed: without it git would wait.
+#[cfg(target_os = "linux")]
+pub(super) fn serves_git(name: &str) -> bool {
+    [
+        "git fsmonitor",
+        "git credential cache",
+        "ssh connection",
+        "gpg-agent",
+        "keyboxd",
+        "scdaemon",
+        "dirmngr",
+        "watchman",
+    ]
+    .contains(&name)
+}
+
 const fn row(
     name: &'static str,
     programs: &'static [&'static str],

@@ -9,7 +9,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid,
 };
 
-use super::daemons::DaemonRule;
+use super::daemons::{DaemonRule, serves_git};
 use super::{MARK, StepMark, limit};
 
 /// The most processes that are looked at, and bytes of an environment.
@@ -122,19 +122,26 @@ fn stop_members(own: i32, leader: i32, marked: impl Fn(i32) -> bool, rule: &Daem
 }
 
 /// Stops the processes of all steps below us, until no new one appears, and answers with them.
-pub(super) fn stop_steps() -> Vec<i32> {
+/// Those that git asks for keys and changes run on.
+pub(super) fn stop_steps(rule: &DaemonRule) -> Vec<i32> {
     let own = getpid().as_raw_nonzero().get();
     let ours = read_process(own).map_or(0, |own| own.session);
     let mut stopped = BTreeSet::new();
+    let mut kept_groups = BTreeSet::from([0]);
+
+    let serves = |process: &Process| daemon_name(process.pid, rule).is_some_and(serves_git);
     let mut quiet = 0;
     for _ in 0..STOPS {
         let mut new = scan_descendants(own);
-        let is_of_step = |process: &Process| !process.zombie && !is_unmarked(process.pid);
-        new.retain(|process| is_of_step(process) && stopped.insert(process.pid));
+        new.retain(|process| !process.zombie && !is_unmarked(process.pid));
+        kept_groups.extend(new.iter().filter(|one| serves(one)).map(|one| one.group));
+        new.retain(|process| !serves(process) && stopped.insert(process.pid));
         for process in &new {
             send(process.pid, Signal::STOP);
-            let group = Pid::from_raw(process.group).filter(|_| process.session != ours);
-            let _ = group.map(|group| kill_process_group(group, Signal::STOP));
+            let group = Pid::from_raw(process.group);
+            if process.session != ours && !kept_groups.contains(&process.group) {
+                let _ = group.map(|group| kill_process_group(group, Signal::STOP));
+            }
         }
         quiet = if new.is_empty() { quiet + 1 } else { 0 };
         if quiet == 2 {
