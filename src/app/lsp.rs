@@ -35,7 +35,7 @@ pub fn language_servers(
     exec: &Exec,
     world: Arc<dyn Machine>,
 ) -> LanguageServers {
-    let host = SandboxedLanguages {
+    let languages = SandboxedLanguages {
         exec: exec.clone(),
         policy: startup.loaded.settings.policy(),
         // They are asked to start only where that holds.
@@ -43,7 +43,7 @@ pub fn language_servers(
         world,
         settings: startup.paths.settings(),
     };
-    LanguageServers::new(Arc::new(host), startup.trusted)
+    LanguageServers::new(Arc::new(languages), startup.trusted)
 }
 
 impl LanguageHost for SandboxedLanguages {
@@ -85,9 +85,9 @@ impl SandboxedLanguages {
         if !matches!(status, Some(SandboxStatus::Held | SandboxStatus::Off)) {
             return Err(phrases::NO_SANDBOX.into());
         }
-        let place = Workspace { cwd: root, ..self.place.clone() };
+        let workspace = Workspace { cwd: root, ..self.place.clone() };
         let context =
-            PolicyContext { policy: &self.policy, place: &place, world: self.world.as_ref() };
+            PolicyContext { policy: &self.policy, place: &workspace, world: self.world.as_ref() };
         let (program, args) = definition.command.split_first().unwrap_or((&definition.name, &[]));
         let step = match assess_language_server(program, args, context) {
             Verdict::Run(step) => step,

@@ -38,7 +38,9 @@ struct CodeTool {
 /// All of them.
 pub fn code_tools(servers: &LanguageServers, redactor: &Arc<Redactor>) -> Vec<Arc<dyn Tool>> {
     let tool = |spec| {
-        let (servers, redactor) = (servers.clone(), Arc::clone(redactor));
+        let servers = servers.clone();
+        let redactor = Arc::clone(redactor);
+
         Arc::new(CodeTool { spec, servers, redactor }) as Arc<dyn Tool>
     };
     TOOLS.iter().map(tool).collect()

@@ -115,11 +115,11 @@ async fn read(output: Box<dyn AsyncRead + Send + Unpin>, run: u64, events: Event
     }
 }
 
-async fn read_errors(mut reader: Box<dyn AsyncRead + Send + Unpin>, tail: watch::Sender<String>) {
+async fn read_errors(mut reader: Box<dyn AsyncRead + Send + Unpin>, sender: watch::Sender<String>) {
     let mut bytes = vec![0; 4096];
     while let Ok(count @ 1..) = reader.read(&mut bytes).await {
         let new = String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()).into_owned();
-        tail.send_modify(|text| {
+        sender.send_modify(|text| {
             text.push_str(&new);
             let start = text.ceil_char_boundary(text.len().saturating_sub(MAX_ERRORS));
             text.drain(..start);

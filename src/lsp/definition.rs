@@ -72,7 +72,7 @@ fn known() -> Vec<LanguageDefinition> {
 
 impl LanguageDefinitions {
     /// Adds a server before those of the table, or changes the one of its name.
-    fn add(&mut self, name: String, fields: &Table) {
+    fn add(&mut self, name: String, table: &Table) {
         let at = self.servers.iter().position(|server| server.name == name);
         let mut definition = match at {
             Some(at) => self.servers.remove(at),
@@ -86,7 +86,7 @@ impl LanguageDefinitions {
                 options: Value::Null,
             },
         };
-        for (key, value) in fields {
+        for (key, value) in table {
             if definition.set(key, value).is_none() {
                 self.faults.push(phrases::BAD_SETTING.with("key", format!("lsp.{name}.{key}")));
             }

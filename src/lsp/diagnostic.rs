@@ -52,8 +52,8 @@ impl CodeDiagnostic {
         })
     }
 
-    fn is_same(&self, other: &CodeDiagnostic) -> bool {
-        self.severity == other.severity && self.text == other.text
+    fn is_same(&self, diagnostic: &CodeDiagnostic) -> bool {
+        self.severity == diagnostic.severity && self.text == diagnostic.text
     }
 
     /// As the model reads it.
@@ -84,16 +84,23 @@ pub(crate) fn clean_text(text: &str, limit: usize) -> String {
 }
 
 /// Those of `now` that none of `before` is, each counted once, errors first.
-pub(crate) fn new_ones(now: &[CodeDiagnostic], before: &[CodeDiagnostic]) -> Vec<CodeDiagnostic> {
-    let mut before: Vec<&CodeDiagnostic> = before.iter().collect();
-    let is_new = |found: &&CodeDiagnostic| match before.iter().position(|old| old.is_same(found)) {
+pub(crate) fn new_ones(
+    diagnostics: &[CodeDiagnostic],
+    before: &[CodeDiagnostic],
+) -> Vec<CodeDiagnostic> {
+    let mut code_diagnostics: Vec<&CodeDiagnostic> = before.iter().collect();
+    let is_new = |diagnostic: &&CodeDiagnostic| match code_diagnostics
+        .iter()
+        .position(|old| old.is_same(diagnostic))
+    {
         Some(at) => {
-            before.swap_remove(at);
+            code_diagnostics.swap_remove(at);
             false
         }
         None => true,
     };
-    let mut new: Vec<CodeDiagnostic> = now.iter().filter(is_new).cloned().collect();
-    new.sort_by_key(|found| (found.severity, found.line));
-    new
+    let mut new_diagnostics: Vec<CodeDiagnostic> =
+        diagnostics.iter().filter(is_new).cloned().collect();
+    new_diagnostics.sort_by_key(|found| (found.severity, found.line));
+    new_diagnostics
 }

@@ -122,17 +122,17 @@ impl OpenDocument {
     }
 
     /// What a server sent by itself. One about another version says nothing.
-    pub fn set_pushed(&mut self, version: Option<u64>, found: Vec<CodeDiagnostic>) {
+    pub fn set_pushed(&mut self, version: Option<u64>, diagnostics: Vec<CodeDiagnostic>) {
         if version.is_none_or(|version| version == self.version) {
-            self.pushed = found;
+            self.pushed = diagnostics;
             self.hear();
         }
     }
 
     /// The answer to a question about a version. `None`: as before.
-    pub fn set_pulled(&mut self, version: u64, found: Option<Vec<CodeDiagnostic>>) {
+    pub fn set_pulled(&mut self, version: u64, diagnostics: Option<Vec<CodeDiagnostic>>) {
         if version == self.version {
-            self.pulled = found.unwrap_or_else(|| std::mem::take(&mut self.pulled));
+            self.pulled = diagnostics.unwrap_or_else(|| std::mem::take(&mut self.pulled));
             self.hear();
         }
     }

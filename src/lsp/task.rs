@@ -357,18 +357,24 @@ struct CheckReport {
 }
 
 impl CheckReport {
-    fn add(&mut self, shown: &str, new: &[CodeDiagnostic], old: Option<usize>, state: ReportState) {
-        if new.is_empty() {
+    fn add(
+        &mut self,
+        shown: &str,
+        diagnostics: &[CodeDiagnostic],
+        old: Option<usize>,
+        state: ReportState,
+    ) {
+        if diagnostics.is_empty() {
             self.clean.extend((state == ReportState::Late).then(|| shown.to_owned()));
         } else {
             self.old += old.unwrap_or_default();
             self.is_unsure |= old.is_none();
         }
-        self.lines.extend(new.iter().map(|found| (found.severity, found.describe(shown))));
+        self.lines.extend(diagnostics.iter().map(|found| (found.severity, found.describe(shown))));
     }
 
     /// `None`: there is nothing to report.
-    fn into_text(mut self, faults: Vec<LocalizedText>) -> Option<LocalizedText> {
+    fn into_text(mut self, texts: Vec<LocalizedText>) -> Option<LocalizedText> {
         self.lines.sort_by_key(|(severity, _)| *severity);
         let total = self.lines.len();
         let lines: Vec<String> =
@@ -380,7 +386,7 @@ impl CheckReport {
         let names = |names: Vec<String>| (!names.is_empty()).then(|| names.join(", "));
         let clean = names(self.clean).map(|names| phrases::CLEAN.with("files", names));
         let late = names(self.late).map(|names| phrases::LATE.with("files", names));
-        let parts = faults
+        let parts = texts
             .into_iter()
             .chain(clean)
             .chain(late)

@@ -59,20 +59,20 @@ impl HookRunner {
     pub fn run(
         &self,
         call: &HookCall,
-        scene: PolicyContext<'_>,
+        cx: PolicyContext<'_>,
         cancel: &CancellationToken,
     ) -> impl Future<Output = HookReply> + Send + use<> {
         let session = HookSession {
             id: self.session.clone(),
-            cwd: scene.place.cwd.clone(),
-            mode: scene.policy.approval,
+            cwd: cx.place.cwd.clone(),
+            mode: cx.policy.approval,
         };
         let hooks = self.active.started_by(call).into_iter();
         let runs: Vec<_> = hooks
             .map(|hook| {
                 let input = call.input(&session, &hook);
-                let cleared = clear(&hook, scene);
-                let input = shell_input(input, &scene.place.workspace);
+                let cleared = clear(&hook, cx);
+                let input = shell_input(input, &cx.place.workspace);
                 self.run_one(hook, cleared, input, cancel.clone())
             })
             .collect();
@@ -154,11 +154,11 @@ fn shell_input(text: String, workspace: &Path) -> ShellInput {
 }
 
 /// Judges the command of a hook; the user's settings, or the user's answer, approve it.
-fn clear(hook: &Hook, scene: PolicyContext<'_>) -> Result<ClearedStep, LocalizedText> {
+fn clear(hook: &Hook, cx: PolicyContext<'_>) -> Result<ClearedStep, LocalizedText> {
     let seconds = hook.timeout.as_secs_f64().ceil();
-    let named = named_files(&hook.command, &scene.place.workspace, &scene.place.home);
+    let named = named_files(&hook.command, &cx.place.workspace, &cx.place.home);
     let reads: Vec<PathBuf> = named.into_iter().flat_map(with_helpers).collect();
-    match safety::assess_hook(&hook.command, &reads, seconds as u32, scene) {
+    match safety::assess_hook(&hook.command, &reads, seconds as u32, cx) {
         Verdict::Run(cleared) => Ok(cleared),
         Verdict::Ask(held) => Ok(held.approve()),
         Verdict::Refuse(refused) => {

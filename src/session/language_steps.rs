@@ -21,10 +21,10 @@ pub(super) async fn replaced_step(scope: &mut TurnScope, event: HookEvent, step:
 }
 
 /// Adds what was found since in files of earlier steps. A step that changed files has its own.
-pub(super) async fn add_late_diagnostics(scope: &mut TurnScope, seen: &mut Observation) {
+pub(super) async fn add_late_diagnostics(scope: &mut TurnScope, observation: &mut Observation) {
     if let Some(checker) = scope.context.tools.checker().cloned()
         && let Some(found) = checker.check(Vec::new()).await
     {
-        add_note(seen, found);
+        add_note(observation, found);
     }
 }

@@ -117,19 +117,19 @@ impl SessionHooks {
     /// changed it.
     pub(super) fn deny_in(&mut self, policy: &mut Policy) -> bool {
         let rules = self.read.denied.iter();
-        let mut now: Vec<PolicyRule> =
+        let mut rules: Vec<PolicyRule> =
             rules.filter_map(|(_, rule)| PolicyRule::parse(rule).ok()).collect();
         let before = std::mem::take(&mut self.denied);
         let count = policy.denied.len();
-        policy.denied.retain(|rule| !before.contains(rule) || now.contains(rule));
+        policy.denied.retain(|rule| !before.contains(rule) || rules.contains(rule));
         let has_lost = policy.denied.len() < count;
         // What the user denied as well is the user's.
-        now.retain(|rule| before.contains(rule) || !policy.denied.contains(rule));
-        let new: Vec<PolicyRule> =
-            now.iter().filter(|rule| !policy.denied.contains(rule)).cloned().collect();
-        let has_changed = has_lost || !new.is_empty();
-        policy.denied.extend(new);
-        self.denied = now;
+        rules.retain(|rule| before.contains(rule) || !policy.denied.contains(rule));
+        let policy_rules: Vec<PolicyRule> =
+            rules.iter().filter(|rule| !policy.denied.contains(rule)).cloned().collect();
+        let has_changed = has_lost || !policy_rules.is_empty();
+        policy.denied.extend(policy_rules);
+        self.denied = rules;
         has_changed
     }
 

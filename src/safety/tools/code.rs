@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::input::{InputError, InputFields, Names, PATH};
 use super::schema::{FieldKind, FieldRow, optional, required};
 use crate::findings::Findings;
-use avocet_core::i18n::{LocalizedText, lsp as words};
+use avocet_core::i18n::{LocalizedText, lsp as phrases};
 use avocet_core::protocol::{Effect, StepAction, Tier};
 
 const SYMBOL: Names = &["symbol", "name", "identifier", "old_name"];
@@ -33,8 +33,8 @@ pub const RENAME: &str = "code.rename";
 
 /// Whether a step becomes another one before it is judged: a renaming, which a language server knows
 /// how to do.
-pub fn is_replaced(work: &StepAction) -> bool {
-    work.tool() == RENAME
+pub fn is_replaced(action: &StepAction) -> bool {
+    action.tool() == RENAME
 }
 
 /// What is asked about code.
@@ -75,7 +75,7 @@ pub fn judge(
     lookup: CodeLookup,
     input: &InputFields<'_>,
     path: Option<PathBuf>,
-    out: &mut Findings,
+    findings: &mut Findings,
 ) -> Result<CodeTask, InputError> {
     let symbol = match lookup {
         CodeLookup::Symbols if path.is_some() => String::new(),
@@ -87,8 +87,8 @@ pub fn judge(
         _ => String::new(),
     };
     if symbol.contains('\n') || new_name.contains('\n') {
-        return Err(LocalizedText::from(words::NO_NAME).into());
+        return Err(LocalizedText::from(phrases::NO_NAME).into());
     }
-    out.add("code.lookup", Tier::L0, words::LOOKS_UP, None, &[Effect::Read]);
+    findings.add("code.lookup", Tier::L0, phrases::LOOKS_UP, None, &[Effect::Read]);
     Ok(CodeTask { lookup, path, line: input.number(FROM_LINE)?, symbol, new_name })
 }
